@@ -1,8 +1,8 @@
 //===- AST.h - the syntax tree of a .tile file --------------------------------------===//
 //
-// What the parser hands to Sema: Python's syntax as far as the language uses it, with a source range on every node and
-// no meaning yet. Nodes are plain, immutable and trivially destructible; they, their arrays and their text live in
-// the arena of the Module they belong to. Kinds work with llvm::isa / cast / dyn_cast.
+// What the parser hands to Sema: Python's syntax as far as the language uses it, with a source range on every
+// node and no meaning yet. Nodes are plain, immutable and trivially destructible; they, their arrays and
+// their text live in the arena of the Module they belong to. Kinds work with llvm::isa / cast / dyn_cast.
 //
 //===----------------------------------------------------------------------===//
 
@@ -189,8 +189,8 @@ public:
   const Identifier attr;
 };
 
-/// One argument of a call. `keyword` is empty for a positional one. `*args` is a positional argument whose value is a
-/// StarredExpr; `**kwargs` never reaches the tree (an error of the parser).
+/// One argument of a call. `keyword` is empty for a positional one. `*args` is a positional argument whose
+/// value is a StarredExpr; `**kwargs` never reaches the tree (an error of the parser).
 struct Argument {
   Identifier keyword;
   const Expr *value;
@@ -208,8 +208,8 @@ public:
   const SourceRange parens;
 };
 
-/// base[i, a:b, :]. The indices are the elements of the bracket; a one-element list for base[i], empty for base[()].
-/// `base[(i, j)]` is one index that is a TupleExpr, and means the same as base[i, j].
+/// base[i, a:b, :]. The indices are the elements of the bracket; a one-element list for base[i], empty for
+/// base[()]. `base[(i, j)]` is one index that is a TupleExpr, and means the same as base[i, j].
 class SubscriptExpr : public NodeOf<Expr, NodeKind::Subscript> {
 public:
   SubscriptExpr(SourceRange range, const Expr *base, ArrayRef<const Expr *> indices, SourceRange brackets)
@@ -436,7 +436,7 @@ struct Param {
   };
   Kind kind;
   Identifier name;
-  const Expr *annotation; // may be null
+  const Expr *annotation;   // may be null
   const Expr *defaultValue; // may be null
   SourceRange range;
 };
@@ -603,13 +603,15 @@ private:
 // Walking and printing
 //===----------------------------------------------------------------------===//
 
-/// Calls `visit` on each direct child of `node` in source order (null children left out). Docstrings are children.
+/// Calls `visit` on each direct child of `node` in source order (null children left out). Docstrings are
+/// children.
 void forEachChild(const Node *node, llvm::function_ref<void(const Node *)> visit);
 
 /// The tree as indented text, one node a line with its line:column range; `source` is the file's text.
 void print(const Module &module, StringRef source, llvm::raw_ostream &os);
 
-/// The expression as source text with the fewest parentheses that keep its meaning: for messages and conditions.
+/// The expression as source text with the fewest parentheses that keep its meaning: for messages and
+/// conditions.
 void unparse(const Expr *expr, llvm::raw_ostream &os);
 
 } // namespace tilec::ast

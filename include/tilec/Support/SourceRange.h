@@ -1,7 +1,7 @@
 //===- SourceRange.h - a stretch of a source buffer -------------------------------===//
 //
-// Every node, value and message names the text it comes from by buffer and byte offsets; lines and columns are worked
-// out only when something is shown (LineTable, Diagnostics.h).
+// Every node, value and message names the text it comes from by buffer and byte offsets; lines and columns
+// are worked out only when something is shown (LineTable, Diagnostics.h).
 //
 //===----------------------------------------------------------------------===//
 
