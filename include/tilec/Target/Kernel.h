@@ -15,7 +15,7 @@ namespace tilec::target {
 
 /// One condition of a variant over the launch values: `values[slot] % modulus == 0` and so on.
 struct Condition {
-  enum Kind : uint8_t { MultipleOf, AtLeast, AtMost } kind;
+  enum Kind : uint8_t { MultipleOf, AtLeast, AtMost, Equal, Maps /*all tensor maps can be encoded*/ } kind;
   unsigned slot;
   int64_t value;
   std::string text; ///< in the user's names, for TILE_ERR_NO_VARIANT and remarks
@@ -25,7 +25,8 @@ struct Condition {
 struct TensorMap {
   unsigned viewSlot; ///< of the data address; sizes and strides follow
   DType elementType;
-  unsigned rank; ///< of the view, 1..5
+  unsigned rank;     ///< of the view, 1..5
+  int argument = -1; ///< of the kernel, when the view is one; for messages
   llvm::SmallVector<uint32_t, 5>
       box;               ///< elements per axis of the view (slowest first, like the view's shape)
   unsigned swizzleBytes; ///< 0, 32, 64, 128
@@ -43,11 +44,12 @@ struct Param {
 struct Resources {
   int registers = -1, spillStores = -1, spillLoads = -1, stackBytes = -1;
   int64_t staticShared = 0, dynamicShared = 0;
+  std::vector<std::string> advisories; ///< what ptxas says about lost performance (C75xx), one line each
 };
 
 /// One compiled form of one launch for one image.
 struct Variant {
-  std::string symbol; ///< of the kernel in the image; CPU: `<symbol>.count` and `<symbol>.work` in the object
+  std::string symbol; ///< of the kernel in the image; CPU: functions `<symbol>.count` and `<symbol>.work`
   std::vector<Condition> conditions;
   std::vector<Param> params;
   unsigned threads = 0;
@@ -62,15 +64,17 @@ struct Variant {
 /// All launches compiled for one architecture.
 struct Image {
   enum Kind : uint8_t { Cubin, PTX, HSACO, CPU } kind;
-  std::string arch;  ///< "sm_90a", "compute_80", "gfx942", "x86-64-v4"
-  std::string bytes; ///< GPU: the image. CPU: a relocatable object, linked into the output
+  std::string arch; ///< "sm_90a", "compute_80", "gfx942", "x86-64-v4"
+  /// GPU: the image. CPU: LLVM bitcode, optimised, whose functions carry target-cpu and target-features; the
+  /// object writer links it with the host code, so that one object holds all levels.
+  std::string bytes;
   std::vector<std::vector<std::vector<Variant>>>
       variants; ///< [kernel][launch][variant]; empty list: not compiled
 };
 
 struct Dim {
   std::optional<int64_t> constant;
-  int symbol = -1; ///< index into KernelDesc::symbols; -1: constant or an expression checked by the host code
+  int symbol = -1; ///< index into KernelDesc::symbols; -1: constant, or an expression that host code checks
   std::string text;
 };
 
