@@ -83,15 +83,16 @@ static LogicalResult verifyAxisTexts(Operation *op, unsigned arg, Type type, Nam
                              << " to be an array of strings";
   auto view = dyn_cast<ViewType>(type);
   if (!view)
-    return op->emitOpError() << "'" << attr.getName().getValue() << "' belongs on a view, argument " << arg << " is "
-                             << type;
+    return op->emitOpError() << "'" << attr.getName().getValue() << "' belongs on a view, argument " << arg
+                             << " is " << type;
   if (texts.size() != view.getShape().size())
-    return op->emitOpError() << "'" << attr.getName().getValue() << "' of argument " << arg << " has " << texts.size()
-                             << " entries for " << view.getShape().size() << " axes";
+    return op->emitOpError() << "'" << attr.getName().getValue() << "' of argument " << arg << " has "
+                             << texts.size() << " entries for " << view.getShape().size() << " axes";
   return success();
 }
 
-LogicalResult TileDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned arg, NamedAttribute attr) {
+LogicalResult TileDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned arg,
+                                                    NamedAttribute attr) {
   StringRef name = attr.getName();
   auto kernel = dyn_cast<KernelOp>(op);
   if (!kernel || arg >= kernel.getArgumentTypes().size())
@@ -104,7 +105,7 @@ LogicalResult TileDialect::verifyRegionArgAttribute(Operation *op, unsigned, uns
   if (!text)
     return op->emitOpError() << "expects '" << name << "' of argument " << arg << " to be a string";
   if (name == kAccessAttrName && text != "in" && text != "out" && text != "inout")
-    return op->emitOpError() << "expects 'tile.access' of argument " << arg << " to be \"in\", \"out\" or \"inout\", got "
-                             << text;
+    return op->emitOpError() << "expects 'tile.access' of argument " << arg
+                             << " to be \"in\", \"out\" or \"inout\", got " << text;
   return success();
 }

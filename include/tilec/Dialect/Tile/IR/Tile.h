@@ -13,6 +13,8 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include "tilec/Support/Layout.h"
+
 #include "tilec/Dialect/Tile/IR/TileDialect.h.inc"
 #include "tilec/Dialect/Tile/IR/TileEnums.h.inc"
 

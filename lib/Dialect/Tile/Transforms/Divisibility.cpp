@@ -1,0 +1,150 @@
+//===- Divisibility.cpp - what index values are known to be multiples of -----===//
+#include "Divisibility.h"
+#include "mlir/IR/Matchers.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace tilec::tile;
+
+/// The tensor behind safe-value and alignment casts; a reshape stands for itself.
+static Value rootView(Value view) {
+  while (auto cast = view.getDefiningOp<RecastViewOp>()) {
+    if (!cast.getSizes().empty() ||
+        cast.getSource().getType().getShape().size() != cast.getView().getType().getShape().size())
+      break;
+    view = cast.getSource();
+  }
+  return view;
+}
+
+static std::optional<int64_t> constantOf(Value v) {
+  APInt c;
+  if (matchPattern(v, m_ConstantInt(&c)) && c.getSignificantBits() <= 62)
+    return c.getSExtValue();
+  return std::nullopt;
+}
+
+/// x in `x % c == 0`, signed or not, with floor or truncation: all agree on zero.
+static std::optional<std::pair<Value, int64_t>> multipleFact(Value condition) {
+  auto cmp = condition.getDefiningOp<arith::CmpIOp>();
+  if (!cmp || cmp.getPredicate() != arith::CmpIPredicate::eq || constantOf(cmp.getRhs()) != 0)
+    return std::nullopt;
+  Operation *rem = cmp.getLhs().getDefiningOp();
+  if (!isa_and_nonnull<arith::RemSIOp, arith::RemUIOp>(rem))
+    return std::nullopt;
+  auto c = constantOf(rem->getOperand(1));
+  if (!c || *c <= 0)
+    return std::nullopt;
+  return std::make_pair(rem->getOperand(0), *c);
+}
+
+Divisibility::Divisibility(KernelOp kernel) {
+  auto learn = [&](Value x, int64_t c) {
+    auto raise = [&](int64_t &known) { known = std::min(kMax, std::lcm(std::max<int64_t>(known, 1), c)); };
+    if (auto dim = x.getDefiningOp<DimOp>())
+      raise(extents[{rootView(dim.getView()), static_cast<unsigned>(dim.getAxis())}]);
+    else if (auto stride = x.getDefiningOp<StrideOp>())
+      raise(strides[{rootView(stride.getView()), static_cast<unsigned>(stride.getAxis())}]);
+    else
+      raise(facts[x]);
+  };
+  kernel.walk([&](AssumeOp assume) {
+    llvm::SmallVector<Value> conditions = {assume.getCond()};
+    while (!conditions.empty()) {
+      Value c = conditions.pop_back_val();
+      if (auto both = c.getDefiningOp<arith::AndIOp>())
+        conditions.append({both.getLhs(), both.getRhs()});
+      else if (auto fact = multipleFact(c))
+        learn(fact->first, fact->second);
+    }
+  });
+}
+
+int64_t Divisibility::of(Value value) const { return compute(value, 0); }
+
+int64_t Divisibility::compute(Value value, unsigned depth) const {
+  int64_t known = 1;
+  if (auto it = facts.find(value); it != facts.end())
+    known = it->second;
+  auto best = [&](int64_t other) { return std::max(known, std::min(kMax, other)); };
+  if (auto c = constantOf(value))
+    return *c == 0 ? kMax : best(std::abs(*c));
+  if (depth > 16)
+    return known;
+  if (auto arg = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast_or_null<scf::ForOp>(arg.getOwner()->getParentOp());
+    if (loop && arg == loop.getInductionVar())
+      return best(std::gcd(compute(loop.getLowerBound(), depth + 1), compute(loop.getStep(), depth + 1)));
+    return known;
+  }
+  Operation *op = value.getDefiningOp();
+  auto operand = [&](unsigned i) { return compute(op->getOperand(i), depth + 1); };
+  if (isa<arith::MulIOp>(op)) {
+    int64_t a = operand(0), b = operand(1);
+    return best(a > kMax / b ? kMax : a * b);
+  }
+  if (isa<arith::AddIOp, arith::SubIOp, arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp, arith::MaxUIOp,
+          arith::RemSIOp, arith::RemUIOp>(op))
+    return best(std::gcd(operand(0), operand(1)));
+  if (isa<arith::SelectOp>(op))
+    return best(std::gcd(operand(1), operand(2)));
+  if (isa<arith::IndexCastOp, arith::ExtSIOp, arith::ExtUIOp>(op))
+    return best(operand(0));
+  if (auto shift = dyn_cast<arith::ShLIOp>(op))
+    if (auto c = constantOf(shift.getRhs()); c && *c >= 0 && *c < 30)
+      return best(operand(0) > (kMax >> *c) ? kMax : operand(0) << *c);
+  if (auto dim = dyn_cast<DimOp>(op))
+    return best(ofExtent(dim.getView(), dim.getAxis()));
+  if (auto stride = dyn_cast<StrideOp>(op))
+    return best(ofStride(stride.getView(), stride.getAxis()));
+  return known;
+}
+
+int64_t Divisibility::ofExtent(Value view, unsigned axis) const {
+  view = rootView(view);
+  int64_t size = cast<ViewType>(view.getType()).getShape()[axis];
+  if (!ShapedType::isDynamic(size))
+    return size == 0 ? kMax : std::min(size, kMax);
+  auto it = extents.find({view, axis});
+  return it == extents.end() ? 1 : it->second;
+}
+
+int64_t Divisibility::ofStride(Value view, unsigned axis) const {
+  view = rootView(view);
+  auto type = cast<ViewType>(view.getType());
+  int64_t known = 1;
+  if (auto it = strides.find({view, axis}); it != strides.end())
+    known = it->second;
+  if (int64_t s = type.getStaticStride(axis); !ShapedType::isDynamic(s))
+    return s == 0 ? kMax : std::max(known, std::min(std::abs(s), kMax));
+  if (!type.getStrides().empty())
+    return known;
+  int64_t product = 1; // row-major: the product of the later extents
+  for (unsigned a = axis + 1; a < type.getRank(); ++a) {
+    int64_t e = ofExtent(view, a);
+    product = product > kMax / e ? kMax : product * e;
+  }
+  return std::max(known, product);
+}
+
+int64_t Divisibility::ofAddress(Value view) const {
+  int64_t align = getElementTypeOf(view.getType()).getIntOrFloatBitWidth() / 8;
+  while (true) {
+    align = std::max<int64_t>(align, cast<ViewType>(view.getType()).getAlign());
+    auto cast = view.getDefiningOp<RecastViewOp>();
+    if (!cast)
+      return std::max<int64_t>(align, 1);
+    view = cast.getSource();
+  }
+}
+
+int64_t Divisibility::ofElement(Value view, ValueRange offsets) const {
+  int64_t bytes = std::max<int64_t>(1, getElementTypeOf(view.getType()).getIntOrFloatBitWidth() / 8);
+  int64_t align = ofAddress(view);
+  for (auto [axis, offset] : llvm::enumerate(offsets)) {
+    int64_t a = of(offset), s = ofStride(view, axis);
+    int64_t step = a > kMax / s ? kMax : a * s;
+    align = std::gcd(align, step > kMax / bytes ? kMax : step * bytes);
+  }
+  return align;
+}

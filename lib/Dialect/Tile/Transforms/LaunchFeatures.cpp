@@ -1,0 +1,95 @@
+//===- LaunchFeatures.cpp - what a launch does, as far as schedules care -----===//
+#include "LaunchFeatures.h"
+
+using namespace mlir;
+using namespace tilec::tile;
+
+Value tilec::tile::rootBuffer(Value buffer) {
+  while (Operation *op = buffer.getDefiningOp()) {
+    if (auto sub = dyn_cast<SubbufferOp>(op))
+      buffer = sub.getSource();
+    else if (auto recast = dyn_cast<RecastBufferOp>(op))
+      buffer = recast.getSource();
+    else
+      break;
+  }
+  return buffer;
+}
+
+std::tuple<int64_t, int64_t, int64_t> tilec::tile::gemmExtents(GemmOp gemm) {
+  SmallVector<int64_t> c = dropOnes(gemm.getAcc().getType().getShape());
+  auto full = gemm.getAcc().getType().getShape();
+  if (c.size() != 2)
+    c.assign(full.end() - 2, full.end());
+  auto a = getShapeOf(gemm.getA().getType());
+  int64_t k = gemm.getTransA() ? a[a.size() - 2] : a[a.size() - 1];
+  return {c[0], c[1], k};
+}
+
+/// All uses of a buffer through its aliases.
+static void collectUsers(Value buffer, SmallVectorImpl<Operation *> &users) {
+  for (Operation *user : buffer.getUsers()) {
+    if (isa<SubbufferOp, RecastBufferOp>(user))
+      collectUsers(user->getResult(0), users);
+    else
+      users.push_back(user);
+  }
+}
+
+static CopyFeature describeCopy(CopyOp copy) {
+  CopyFeature f{copy, copy->getParentOfType<scf::ForOp>(), true, false};
+  SmallVector<Operation *> users;
+  collectUsers(rootBuffer(copy.getDest()), users);
+  for (Operation *user : users) {
+    if (user == copy)
+      continue;
+    if (isa<GemmOp>(user))
+      f.feedsGemm = true;
+    else
+      f.feedsOnlyGemm = false;
+  }
+  f.feedsOnlyGemm &= f.feedsGemm;
+  return f;
+}
+
+static int64_t elementsOf(Type type) {
+  auto tile = dyn_cast<TileType>(type);
+  return tile ? tile.getNumElements() : 0;
+}
+
+LaunchFeatures tilec::tile::collectFeatures(LaunchOp launch) {
+  LaunchFeatures f;
+  launch.walk([&](Operation *op) {
+    for (Type t : op->getResultTypes())
+      f.largestTile = std::max(f.largestTile, elementsOf(t));
+    if (auto gemm = dyn_cast<GemmOp>(op)) {
+      auto [m, n, k] = gemmExtents(gemm);
+      f.gemms.push_back({gemm, m, n, k, isa<TileType>(gemm.getA().getType()),
+                         isa<TileType>(gemm.getB().getType()), getElementTypeOf(gemm.getA().getType()),
+                         getElementTypeOf(gemm.getB().getType()), gemm.getAcc().getType().getElementType(),
+                         gemm->getParentOfType<scf::ForOp>() != nullptr});
+    } else if (auto copy = dyn_cast<CopyOp>(op)) {
+      if (isa<ViewType>(copy.getSource().getType()) && isa<BufferType>(copy.getDest().getType()))
+        f.copies.push_back(describeCopy(copy));
+    } else if (auto store = dyn_cast<StoreOp>(op)) {
+      if (isa<ViewType>(store.getDest().getType()))
+        f.viewStores.push_back(store);
+    } else if (auto load = dyn_cast<LoadOp>(op)) {
+      if (isa<ViewType>(load.getSource().getType()))
+        f.viewLoads.push_back(load);
+    } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      f.reduces.push_back(reduce);
+      f.largestRowReduction =
+          std::max(f.largestRowReduction, reduce.getSource().getType().getShape()[reduce.getAxis()]);
+    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      if (loop->hasAttr(TileDialect::kPipelineAttrName))
+        f.pipelined.push_back(loop);
+    } else if (auto generic = dyn_cast<GenericOp>(op)) {
+      int64_t n = 1;
+      for (int64_t e : generic.getDomain())
+        n *= ShapedType::isDynamic(e) ? 1 : e;
+      f.largestTile = std::max(f.largestTile, n);
+    }
+  });
+  return f;
+}

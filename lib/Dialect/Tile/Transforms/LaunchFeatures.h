@@ -1,0 +1,46 @@
+//===- LaunchFeatures.h - what a launch does, as far as schedules care -------===//
+#ifndef TILEC_LIB_DIALECT_TILE_TRANSFORMS_LAUNCHFEATURES_H
+#define TILEC_LIB_DIALECT_TILE_TRANSFORMS_LAUNCHFEATURES_H
+#include "tilec/Dialect/Tile/IR/Tile.h"
+
+namespace tilec::tile {
+
+/// One product. Extents are of op(a) (m x k) and op(b) (k x n).
+struct GemmFeature {
+  GemmOp op;
+  int64_t m, n, k;
+  bool aInRegisters; ///< operand a is a tile
+  bool bInRegisters;
+  mlir::Type a, b, acc;
+  bool inLoop;
+};
+
+/// A memory-to-memory copy out of a view.
+struct CopyFeature {
+  CopyOp op;
+  mlir::scf::ForOp loop; ///< innermost scf.for around it; may be null
+  bool feedsOnlyGemm;    ///< every reader of the buffer is a gemm
+  bool feedsGemm;        ///< some reader is
+};
+
+struct LaunchFeatures {
+  llvm::SmallVector<GemmFeature, 2> gemms;
+  llvm::SmallVector<CopyFeature, 4> copies; ///< view -> buffer
+  llvm::SmallVector<StoreOp, 2> viewStores; ///< tile -> view
+  llvm::SmallVector<LoadOp, 4> viewLoads;   ///< view -> tile
+  llvm::SmallVector<ReduceOp, 2> reduces;
+  llvm::SmallVector<mlir::scf::ForOp, 2> pipelined; ///< loops with tile.pipeline
+  int64_t largestTile = 0;                          ///< elements of the largest tile or Parallel domain
+  int64_t largestRowReduction = 0;                  ///< extent of the longest reduced axis
+};
+
+LaunchFeatures collectFeatures(LaunchOp launch);
+
+/// m, n and k of a product, ones dropped and transposes applied.
+std::tuple<int64_t, int64_t, int64_t> gemmExtents(GemmOp gemm);
+
+/// The buffer behind subbuffer and recast_buffer: an alloc.
+mlir::Value rootBuffer(mlir::Value buffer);
+
+} // namespace tilec::tile
+#endif
