@@ -154,6 +154,20 @@ LogicalResult LaunchCallOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
+//===- Require equal -------------------------------------------------------===//
+LogicalResult RequireEqualOp::verify() {
+  auto kernel = (*this)->getParentOfType<KernelOp>();
+  if (!kernel || kernel.isDevice() || (*this)->getParentOfType<LaunchOp>())
+    return emitOpError() << "belongs on the host level of a kernel";
+  uint64_t arg = getArg();
+  auto view = arg < kernel.getArgumentTypes().size() ? dyn_cast<ViewType>(kernel.getArgumentTypes()[arg]) : ViewType();
+  if (!view)
+    return emitOpError() << "argument " << arg << " is not a view";
+  if (getAxis() >= static_cast<uint64_t>(view.getRank()))
+    return emitOpError() << "axis " << getAxis() << " is out of range for " << view;
+  return success();
+}
+
 //===- Views ---------------------------------------------------------------===//
 template <typename T> static LogicalResult verifyAxis(T op) {
   int64_t axis = op.getAxis(), rank = op.getView().getType().getRank();
