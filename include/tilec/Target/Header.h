@@ -23,6 +23,13 @@ llvm::StringRef reservedCName(llvm::StringRef name);
 std::string cParameterName(llvm::StringRef name);
 /// The C type of a scalar parameter: "int32_t", "float", "uint16_t" for float16, ...
 llvm::StringRef cScalarType(DType type);
+/// A kernel whose C functions cannot be declared beside the others.
+struct NameCollision {
+  size_t kernel;    ///< index in Library::kernels
+  std::string name; ///< of the C function
+  std::string why;  ///< "a keyword of C or C++"
+};
+std::vector<NameCollision> checkApiNames(const Library &library);
 /// Text made harmless inside a C comment; lines are kept.
 std::string escapeComment(llvm::StringRef text);
 

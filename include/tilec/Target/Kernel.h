@@ -13,6 +13,9 @@
 
 namespace tilec::target {
 
+/// TILE_RT_ABI of the runtime that the generated constants are for (a test compares them).
+constexpr int kRuntimeABI = 1;
+
 /// One condition of a variant over the launch values: `values[slot] % modulus == 0` and so on.
 struct Condition {
   enum Kind : uint8_t { MultipleOf, AtLeast, AtMost, Equal, Maps /*all tensor maps can be encoded*/ } kind;

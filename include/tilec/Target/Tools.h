@@ -38,25 +38,24 @@ public:
   };
   static char ID;
   ToolError(Kind kind, std::string message, std::string log = {})
-      : kind(kind), message(std::move(message)), log(std::move(log)) {}
+      : kind(kind), message(std::move(message)), toolLog(std::move(log)) {}
 
   Kind getKind() const { return kind; }
   llvm::StringRef getMessage() const { return message; }
   /// What the tool printed; shown with -v and in reproducers.
-  llvm::StringRef getLog() const { return log; }
+  llvm::StringRef getLog() const { return toolLog; }
   int exitCode() const { return kind == Rejected ? 4 : kind == Internal ? 70 : 3; }
-  void log_(llvm::raw_ostream &os) const;
-  void log(llvm::raw_ostream &os) const override { log_(os); }
+  void log(llvm::raw_ostream &os) const override;
   std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
 
 private:
   Kind kind;
-  std::string message, log;
+  std::string message, toolLog;
 };
 
 llvm::Error toolError(ToolError::Kind kind, const llvm::Twine &message, llvm::StringRef log = {});
 
-/// A tool that was found. `searched` says in one line where, for --print-config and messages.
+/// A tool that was found.
 struct Tool {
   std::string path;
   std::string version; ///< "13.0" for ptxas, empty when nobody asked

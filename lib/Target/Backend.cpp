@@ -1,0 +1,204 @@
+//===- Backend.cpp - what all code generators share -------------------------------===//
+#include "tilec/Target/Backend.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Support/Timing.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/ROCDL/ROCDLToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "tilec/Target/AMDGPUBackend.h"
+#include "tilec/Target/NVPTXBackend.h"
+#include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/ThreadPool.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace llvm;
+using namespace tilec;
+using namespace tilec::target;
+
+void target::registerBackendDialects(mlir::DialectRegistry &registry) {
+  mlir::registerBuiltinDialectTranslation(registry);
+  mlir::registerLLVMDialectTranslation(registry);
+  mlir::registerGPUDialectTranslation(registry);
+  mlir::registerNVVMDialectTranslation(registry);
+  mlir::registerROCDLDialectTranslation(registry);
+}
+
+//===----------------------------------------------------------------------===//
+// Diagnostics of LLVM
+//===----------------------------------------------------------------------===//
+
+struct DiagnosticCollector::State {
+  std::string errors;
+};
+
+namespace {
+struct CollectingHandler : DiagnosticHandler {
+  CollectingHandler(std::shared_ptr<std::string> errors) : errors(std::move(errors)) {}
+  bool handleDiagnostics(const DiagnosticInfo &info) override {
+    if (info.getSeverity() != DS_Error)
+      return true; // remarks and warnings of LLVM say nothing to the user of a .tile file
+    raw_string_ostream os(*errors);
+    if (!errors->empty())
+      os << "; ";
+    DiagnosticPrinterRawOStream printer(os);
+    info.print(printer);
+    return true;
+  }
+  std::shared_ptr<std::string> errors;
+};
+} // namespace
+
+DiagnosticCollector::DiagnosticCollector(LLVMContext &context)
+    : state(std::make_shared<State>()), context(context) {
+  context.setDiagnosticHandler(
+      std::make_unique<CollectingHandler>(std::shared_ptr<std::string>(state, &state->errors)));
+}
+
+DiagnosticCollector::~DiagnosticCollector() {
+  context.setDiagnosticHandler(std::make_unique<DiagnosticHandler>());
+}
+
+Error DiagnosticCollector::take() {
+  if (state->errors.empty())
+    return Error::success();
+  return toolError(ToolError::Internal, "LLVM cannot generate code: " + state->errors);
+}
+
+//===----------------------------------------------------------------------===//
+// MLIR -> LLVM IR -> machine code
+//===----------------------------------------------------------------------===//
+
+Expected<std::unique_ptr<Module>> target::translateModule(mlir::ModuleOp module, LLVMContext &context) {
+  mlir::Operation *root = module;
+  auto nested = module.getOps<mlir::gpu::GPUModuleOp>();
+  if (!nested.empty()) {
+    if (++nested.begin() != nested.end())
+      return toolError(ToolError::Internal, "more than one gpu.module for one image");
+    root = *nested.begin();
+  }
+  std::unique_ptr<Module> result = mlir::translateModuleToLLVMIR(root, context, "tile");
+  if (!result)
+    return toolError(ToolError::Internal, "the LLVM dialect cannot be translated to LLVM IR");
+  return std::move(result);
+}
+
+static OptimizationLevel passLevel(unsigned level) {
+  switch (level) {
+  case 0:
+    return OptimizationLevel::O0;
+  case 1:
+    return OptimizationLevel::O1;
+  default:
+    // -O2 and -O3 differ in how hard tilec itself searches; kernels always want LLVM's best.
+    return OptimizationLevel::O3;
+  }
+}
+
+Error target::optimizeModule(Module &module, TargetMachine &machine, unsigned optLevel) {
+  std::string why;
+  raw_string_ostream os(why);
+  if (verifyModule(module, &os))
+    return toolError(ToolError::Internal, "invalid LLVM IR: " + why);
+  LoopAnalysisManager lam;
+  FunctionAnalysisManager fam;
+  CGSCCAnalysisManager cgam;
+  ModuleAnalysisManager mam;
+  PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(mam);
+  builder.registerCGSCCAnalyses(cgam);
+  builder.registerFunctionAnalyses(fam);
+  builder.registerLoopAnalyses(lam);
+  builder.crossRegisterProxies(lam, fam, cgam, mam);
+  OptimizationLevel level = passLevel(optLevel);
+  ModulePassManager passes = level == OptimizationLevel::O0 ? builder.buildO0DefaultPipeline(level)
+                                                            : builder.buildPerModuleDefaultPipeline(level);
+  passes.run(module, mam);
+  return Error::success();
+}
+
+Expected<std::string> target::emitModule(Module &module, TargetMachine &machine, bool assembly) {
+  SmallVector<char, 0> bytes;
+  raw_svector_ostream os(bytes);
+  legacy::PassManager passes;
+  auto kind = assembly ? CodeGenFileType::AssemblyFile : CodeGenFileType::ObjectFile;
+  if (machine.addPassesToEmitFile(passes, os, nullptr, kind))
+    return toolError(ToolError::Internal, "no code generator for " + module.getTargetTriple().str());
+  passes.run(module);
+  return std::string(bytes.begin(), bytes.end());
+}
+
+Error target::checkNoUndefined(const Module &module, ArrayRef<StringRef> known, StringRef arch) {
+  for (const Function &f : module)
+    if (f.isDeclaration() && !f.isIntrinsic() && !f.use_empty() && !is_contained(known, f.getName()))
+      return toolError(ToolError::Internal,
+                       "code for " + arch + " calls `" + f.getName() + "`, which nothing defines there");
+  return Error::success();
+}
+
+std::string target::printModule(const Module &module) {
+  std::string text;
+  raw_string_ostream os(text);
+  module.print(os, nullptr);
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Several images
+//===----------------------------------------------------------------------===//
+
+static Expected<DeviceImage> compileOne(const ImageJob &job, const BackendOptions &options) {
+  switch (job.target->family) {
+  case Family::NVIDIA:
+    return compileNVPTX(*job.module, *job.target, options);
+  case Family::AMD:
+    return compileAMDGPU(*job.module, *job.target, options);
+  case Family::CPU:
+    break;
+  }
+  return toolError(ToolError::Internal, job.target->name + " is not a GPU");
+}
+
+std::vector<Expected<DeviceImage>> target::compileImages(ArrayRef<ImageJob> jobs,
+                                                         const BackendOptions &options) {
+  std::vector<std::optional<Expected<DeviceImage>>> slots(jobs.size());
+  auto run = [&](size_t i) { slots[i].emplace(compileOne(jobs[i], options)); };
+  unsigned threads = options.jobs ? options.jobs : hardware_concurrency().compute_thread_count();
+  if (threads <= 1 || jobs.size() <= 1) {
+    for (size_t i = 0; i < jobs.size(); ++i)
+      run(i);
+  } else {
+    DefaultThreadPool pool(hardware_concurrency(std::min<size_t>(threads, jobs.size())));
+    for (size_t i = 0; i < jobs.size(); ++i)
+      pool.async([&run, i] { run(i); });
+    pool.wait();
+  }
+  std::vector<Expected<DeviceImage>> results;
+  for (std::optional<Expected<DeviceImage>> &slot : slots)
+    results.push_back(std::move(*slot));
+  return results;
+}
+
+void target::applyReport(Image &image, DeviceImage compiled) {
+  image.kind = compiled.kind;
+  image.bytes = std::move(compiled.bytes);
+  for (auto &launches : image.variants)
+    for (auto &variants : launches)
+      for (Variant &variant : variants)
+        for (KernelReport &report : compiled.kernels)
+          if (report.symbol == variant.symbol) {
+            int64_t dynamicShared = variant.dynamicShared;
+            variant.resources = report.resources;
+            variant.resources.dynamicShared = dynamicShared;
+          }
+}

@@ -1,0 +1,317 @@
+//===- NVPTXBackend.cpp - LLVM dialect to PTX and cubin -----------------------------===//
+#include "tilec/Target/NVPTXBackend.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Support/Timing.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IRReader/IRReader.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/IPO/Internalize.h"
+#include <mutex>
+
+using namespace llvm;
+using namespace tilec;
+using namespace tilec::target;
+
+//===----------------------------------------------------------------------===//
+// LLVM IR -> PTX
+//===----------------------------------------------------------------------===//
+
+static void initializeNVPTX() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+    // Pointers to shared memory in 32 bits save registers and address arithmetic. LLVM has no other way to
+    // ask for it than this option, and it must be set before a TargetMachine is made.
+    auto &options = cl::getRegisteredOptions();
+    if (auto it = options.find("nvptx-short-ptr"); it != options.end())
+      static_cast<cl::opt<bool> *>(it->second)->setValue(true);
+  });
+}
+
+static CodeGenOptLevel codeGenLevel(unsigned optLevel) {
+  return optLevel == 0   ? CodeGenOptLevel::None
+         : optLevel == 1 ? CodeGenOptLevel::Less
+                         : CodeGenOptLevel::Aggressive;
+}
+
+/// "sm_90a" of "sm_90a", "sm_80" of "compute_80".
+static std::string chipOf(const TargetDesc &target) {
+  StringRef name = target.name;
+  return name.consume_front("compute_") ? ("sm_" + name).str() : name.str();
+}
+
+static Expected<std::unique_ptr<TargetMachine>> makeMachine(const TargetDesc &target, unsigned optLevel) {
+  initializeNVPTX();
+  Triple triple("nvptx64-nvidia-cuda");
+  std::string why;
+  const llvm::Target *t = TargetRegistry::lookupTarget(triple, why);
+  if (!t)
+    return toolError(ToolError::Internal, "LLVM has no NVPTX back end: " + why);
+  std::string features = "+ptx" + utostr(target.ptxVersion);
+  std::unique_ptr<TargetMachine> machine(t->createTargetMachine(
+      triple, chipOf(target), features, TargetOptions(), std::nullopt, std::nullopt, codeGenLevel(optLevel)));
+  if (!machine)
+    return toolError(ToolError::Internal, "LLVM cannot generate code for " + target.name);
+  return std::move(machine);
+}
+
+/// Links the functions of libdevice that are called, and only those; nothing when none is.
+static Error linkLibdevice(Module &module, const BackendOptions &options) {
+  bool needed =
+      any_of(module, [](const Function &f) { return f.isDeclaration() && f.getName().starts_with("__nv_"); });
+  if (!needed)
+    return Error::success();
+  Expected<std::string> path = findLibdevice(options.tools);
+  if (!path)
+    return path.takeError();
+  SMDiagnostic diagnostic;
+  std::unique_ptr<Module> library = getLazyIRFileModule(*path, diagnostic, module.getContext());
+  if (!library)
+    return toolError(ToolError::Failed, "cannot read " + *path + ": " + diagnostic.getMessage());
+  library->setTargetTriple(module.getTargetTriple());
+  library->setDataLayout(module.getDataLayout());
+  bool failed = Linker::linkModules(module, std::move(library), Linker::LinkOnlyNeeded,
+                                    [](Module &m, const StringSet<> &names) {
+                                      internalizeModule(m, [&](const GlobalValue &value) {
+                                        return !value.hasName() || !names.contains(value.getName());
+                                      });
+                                    });
+  if (failed)
+    return toolError(ToolError::Internal, "cannot link " + *path);
+  return Error::success();
+}
+
+/// Everything but the kernels and the dynamic shared memory becomes private to the module.
+static void keepKernelsOnly(Module &module) {
+  internalizeModule(module, [](const GlobalValue &value) {
+    auto *f = dyn_cast<Function>(&value);
+    return f ? f->getCallingConv() == CallingConv::PTX_Kernel : value.isDeclaration();
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Line tables
+//===----------------------------------------------------------------------===//
+
+std::string target::pinFileLines(StringRef ptx, int64_t date,
+                                 const std::function<uint64_t(StringRef)> &sourceSize) {
+  // ptxas looks at every file named in `.file N "name"` and writes date and size into .debug_line, so that
+  // touching the source would change the cubin. Numbers after the name stop it; zeros do not.
+  std::string result;
+  result.reserve(ptx.size() + 256);
+  while (!ptx.empty()) {
+    auto [line, rest] = ptx.split('\n');
+    bool ended = line.size() < ptx.size();
+    ptx = rest;
+    result += line;
+    StringRef text = line.ltrim(" \t");
+    if (text.consume_front(".file") && text.trim().ends_with("\"")) {
+      StringRef name = text.trim().split('"').second.drop_back();
+      uint64_t size = sourceSize ? sourceSize(name) : 0;
+      result += ", " + itostr(std::max<int64_t>(date, 1)) + ", " + utostr(std::max<uint64_t>(size, 1));
+    }
+    if (ended)
+      result += '\n';
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// PTX -> cubin
+//===----------------------------------------------------------------------===//
+
+static int numberBefore(StringRef line, StringRef unit) {
+  size_t at = line.find(unit);
+  if (at == StringRef::npos)
+    return -1;
+  StringRef before = line.take_front(at).rtrim();
+  StringRef digits = before.take_back(before.size() - (before.find_last_not_of("0123456789") + 1));
+  int number = -1;
+  return digits.getAsInteger(10, number) ? -1 : number;
+}
+
+static void parsePropertiesLine(StringRef line, Resources &r) {
+  if (line.contains("stack frame")) {
+    r.stackBytes = numberBefore(line, " bytes stack frame");
+    r.spillStores = numberBefore(line, " bytes spill stores");
+    r.spillLoads = numberBefore(line, " bytes spill loads");
+    return;
+  }
+  if (int registers = numberBefore(line, " registers"); registers >= 0)
+    r.registers = registers;
+  if (int shared = numberBefore(line, " bytes smem"); shared >= 0)
+    r.staticShared = shared;
+}
+
+std::vector<KernelReport> target::parsePtxasReport(StringRef output) {
+  // ptxas info    : Compiling entry function 'k' for 'sm_90a'
+  // ptxas info    : Function properties for k
+  //     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+  // ptxas info    : Used 168 registers, used 9 barriers, 1024 bytes smem
+  // ptxas info    : (C7510) Potential Performance Loss: ... in function 'k'
+  std::vector<KernelReport> reports;
+  auto reportOf = [&](StringRef name) -> Resources & {
+    auto it = find_if(reports, [&](const KernelReport &r) { return r.symbol == name; });
+    if (it != reports.end())
+      return it->resources;
+    reports.push_back({name.str(), {}});
+    return reports.back().resources;
+  };
+  std::string current;
+  for (StringRef line : split(output, '\n')) {
+    if (size_t at = line.find("Compiling entry function '"); at != StringRef::npos) {
+      current = line.drop_front(at).split('\'').second.split('\'').first.str();
+      reportOf(current);
+    } else if (size_t at = line.find("(C7"); at != StringRef::npos) {
+      StringRef function = line.rsplit("function '").second.split('\'').first;
+      reportOf(line.contains("function '") ? function : StringRef(current))
+          .advisories.push_back(line.drop_front(at).trim().str());
+    } else if (!current.empty()) {
+      parsePropertiesLine(line, reportOf(current));
+    }
+  }
+  return reports;
+}
+
+/// The kernels of the module in order; ptxas reports in its own.
+static std::vector<KernelReport> inModuleOrder(ArrayRef<std::string> kernels,
+                                               std::vector<KernelReport> reports) {
+  std::vector<KernelReport> result;
+  for (const std::string &name : kernels) {
+    auto it = find_if(reports, [&](const KernelReport &r) { return r.symbol == name; });
+    result.push_back(it == reports.end() ? KernelReport{name, {}} : std::move(*it));
+  }
+  return result;
+}
+
+static Error assemble(DeviceImage &image, const TargetDesc &target, ArrayRef<std::string> kernels,
+                      const BackendOptions &options) {
+  Expected<Tool> ptxas = findPtxas(options.tools);
+  if (!ptxas)
+    return ptxas.takeError();
+  if (Error error = checkPtxasVersion(*ptxas, target, target.ptxVersion))
+    return error;
+  Expected<TempFile> in = TempFile::create(options.tools, "ptx", image.isa);
+  if (!in)
+    return in.takeError();
+  Expected<TempFile> out = TempFile::create(options.tools, "cubin");
+  if (!out)
+    return out.takeError();
+  std::vector<std::string> args = {"-arch=" + chipOf(target), "-O" + utostr(options.optLevel == 0 ? 0 : 3),
+                                   "-v"};
+  if (options.lineInfo)
+    args.push_back("-lineinfo");
+  append_range(args, options.tools.ptxasArgs);
+  args.insert(args.end(), {in->path().str(), "-o", out->path().str()});
+  Expected<RunResult> result = runTool(options.tools, *ptxas, args);
+  if (!result)
+    return result.takeError();
+  if (result->exitCode != 0)
+    return toolError(ToolError::Rejected,
+                     "ptxas rejected the code generated for " + target.name + ": " +
+                         StringRef(result->output).split('\n').first,
+                     result->output);
+  image.kernels = inModuleOrder(kernels, parsePtxasReport(result->output));
+  Expected<std::string> bytes = out->read();
+  if (!bytes)
+    return bytes.takeError();
+  image.bytes = std::move(*bytes);
+  return Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// All of it
+//===----------------------------------------------------------------------===//
+
+static mlir::TimingScope timer(const BackendOptions &options, StringRef name) {
+  return options.timing ? options.timing->nest(name) : mlir::TimingScope();
+}
+
+/// Translates, links libdevice and optimises.
+static Expected<std::unique_ptr<Module>> prepare(mlir::ModuleOp mlirModule, LLVMContext &context,
+                                                 TargetMachine &machine, const TargetDesc &target,
+                                                 const BackendOptions &options) {
+  mlir::TimingScope translating = timer(options, "translate to LLVM IR");
+  Expected<std::unique_ptr<Module>> translated = translateModule(mlirModule, context);
+  if (!translated)
+    return translated.takeError();
+  std::unique_ptr<Module> module = std::move(*translated);
+  module->setTargetTriple(machine.getTargetTriple());
+  module->setDataLayout(machine.createDataLayout());
+  if (!options.lineInfo)
+    StripDebugInfo(*module);
+  translating.stop();
+
+  mlir::TimingScope linking = timer(options, "link libdevice");
+  if (Error error = linkLibdevice(*module, options))
+    return std::move(error);
+  linking.stop();
+
+  mlir::TimingScope optimizing = timer(options, "optimise LLVM IR");
+  keepKernelsOnly(*module);
+  if (Error error = optimizeModule(*module, machine, options.optLevel))
+    return std::move(error);
+  if (Error error = checkNoUndefined(*module, {"vprintf", "__assertfail", "malloc", "free"}, target.name))
+    return std::move(error);
+  return std::move(module);
+}
+
+Expected<DeviceImage> target::compileNVPTX(mlir::ModuleOp mlirModule, const TargetDesc &target,
+                                           const BackendOptions &options) {
+  mlir::TimingScope all = timer(options, target.name);
+  BackendOptions inner = options;
+  inner.timing = options.timing ? &all : nullptr;
+  Expected<std::unique_ptr<TargetMachine>> machine = makeMachine(target, options.optLevel);
+  if (!machine)
+    return machine.takeError();
+  LLVMContext context;
+  DiagnosticCollector diagnostics(context);
+  Expected<std::unique_ptr<Module>> module = prepare(mlirModule, context, **machine, target, inner);
+  if (!module)
+    return joinErrors(diagnostics.take(), module.takeError());
+
+  DeviceImage image;
+  image.kind = target.emitsPTX ? Image::PTX : Image::Cubin;
+  image.arch = target.name;
+  std::vector<std::string> kernels;
+  for (const Function &f : **module)
+    if (f.getCallingConv() == CallingConv::PTX_Kernel) {
+      kernels.push_back(f.getName().str());
+      image.kernels.push_back({f.getName().str(), {}});
+    }
+  if (options.keepLLVM || options.stopAfter == StopAfter::LLVM)
+    image.llvm = printModule(**module);
+  if (options.stopAfter == StopAfter::LLVM)
+    return std::move(image);
+
+  mlir::TimingScope generating = timer(inner, "generate PTX");
+  Expected<std::string> ptx = emitModule(**module, **machine, /*assembly=*/true);
+  if (!ptx)
+    return ptx.takeError();
+  if (Error error = diagnostics.take())
+    return std::move(error);
+  image.isa = pinFileLines(*ptx, options.sourceDate, options.sourceSize);
+  generating.stop();
+  if (options.stopAfter == StopAfter::ISA)
+    return std::move(image);
+
+  if (target.emitsPTX) {
+    image.bytes = image.isa + '\0';
+    return std::move(image);
+  }
+  mlir::TimingScope assembling = timer(inner, "ptxas");
+  if (Error error = assemble(image, target, kernels, options))
+    return std::move(error);
+  return std::move(image);
+}
