@@ -197,13 +197,12 @@ TILE_API void tile_set_log(tile_log_fn fn, void *user);
 TILE_NODISCARD TILE_API tile_status tile_set_num_threads(int32_t count);
 TILE_API int32_t tile_num_threads(void);
 
-/* Replaces the thread pool. The function must call body(context, item, worker)
-   exactly once for each item in [0, items), with 0 <= worker < workers as given
-   below, never two at once with the same worker, and return after all of them
-   have. NULL gives the pool back. */
-typedef void (*tile_body_fn)(void *context, int64_t item, int32_t worker);
+/* Replaces the thread pool. The function must call body(context, item) exactly
+   once for each item in [0, items), on any threads, in any order or at once, and
+   return after all of them have. NULL gives the pool back. */
+typedef void (*tile_body_fn)(void *context, int64_t item);
 typedef void (*tile_parallel_fn)(void *user, int64_t items, tile_body_fn body, void *context);
-TILE_NODISCARD TILE_API tile_status tile_set_parallel(tile_parallel_fn fn, void *user, int32_t workers);
+TILE_API void tile_set_parallel(tile_parallel_fn fn, void *user);
 
 /* Only images whose architecture is written exactly so ("compute_80",
    "x86-64-v3") are considered from now on; NULL = all. For tests. */

@@ -1,0 +1,219 @@
+/*===- tile_rt_internal.h - what the files of the runtime share -------------===*
+ *
+ * A call goes: check.c (tile_rt_begin) fills call_state and checks the arguments;
+ * call.c takes workspace and launches; the first launch enters a back end
+ * (cuda.c, hip.c, cpu.c), which makes sure through library.c that the images of
+ * the library are loaded for the device; tile_rt_end leaves it again.
+ *
+ *===------------------------------------------------------------------------===*/
+#ifndef TILE_RT_INTERNAL_H
+#define TILE_RT_INTERNAL_H
+
+#include "tile_rt_gen.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+
+#define MAX_DEVICES 64
+#define MAX_PARAMS 256
+#define MAX_MAPS 32
+#define MAX_TENSORS 64
+#define MAX_RANK 8
+#define MAX_BLOCKS 2147483647 /* 2^31 - 1 */
+#define WORKSPACE_ALIGN 256
+
+#define COLD __attribute__((cold, noinline))
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+enum { BACKEND_NONE = -1, BACKEND_CPU = 0, BACKEND_CUDA = 1, BACKEND_HIP = 2, NUM_BACKENDS = 3 };
+
+/* What a library needs to run on one device. Immutable once ready is set. */
+typedef struct loaded_state {
+  int32_t ready;       /* atomic */
+  int32_t attempts;    /* under library_state.mutex: loads tried, ... */
+  tile_status failure; /* ... and how the last one ended */
+  int32_t multiprocessors;
+  int64_t shared_limit; /* bytes of shared memory one block may have */
+  int32_t clear_small_map_bit;
+  int32_t num_images;
+  int32_t num_functions;
+  uint8_t *selected; /* num_images: is one of the images for this device */
+  void **functions;  /* num_functions: CUkernel or hipFunction_t */
+  void **modules;    /* HIP: num_images of hipModule_t */
+  char arch[64];     /* of the selected images, for messages */
+} loaded_state;
+
+/* One per generated library, made at its first use, never freed. */
+typedef struct library_state {
+  const tile_gen_library *library; /* dangles once the object is unloaded: only for callers that hold one */
+  struct library_state *next;
+  pthread_mutex_t mutex;                           /* guards everything below */
+  loaded_state *loaded[NUM_BACKENDS][MAX_DEVICES]; /* pointers atomic */
+  void **cuda_images; /* num_images of CUlibrary: one per process, whatever the number of devices */
+  int32_t num_images;
+} library_state;
+
+/* Lives in tile_call. */
+typedef struct call_state {
+  const tile_gen_library *library;
+  const tile_gen_kernel *kernel;
+  const uint64_t *views;
+  uint64_t *bytes;
+  void *stream;
+  uint8_t *workspace;
+  uint64_t workspace_bytes;
+  uint64_t workspace_used;
+  loaded_state *loaded; /* set by the first launch */
+  int32_t mode;
+  uint32_t flags;
+  int32_t variant;
+  int32_t backend;
+  int32_t device;      /* -1: whatever the stream says */
+  int32_t entered;     /* the runtime's lock is held and the back end was entered */
+  int32_t short_space; /* the workspace is too small: launch nothing more */
+  int32_t restore;     /* CUDA: pop the context; HIP: 1 + the device to go back to */
+} call_state;
+
+static inline call_state *call_of(tile_call *call) { return (call_state *)(void *)call; }
+
+/*===- status.c ---------------------------------------------------------------*/
+
+/* What goes into tile_last_error beside the text. */
+typedef struct error_place {
+  const char *kernel;
+  int32_t arg;
+  int32_t dim;
+  int64_t expected;
+  int64_t actual;
+  int32_t native_api;
+  int32_t native_code;
+} error_place;
+
+#define NO_PLACE(kernel_) {(kernel_), -1, -1, 0, 0, TILE_NATIVE_NONE, 0}
+
+/* Stores the error of this thread and logs it; returns `status`. The message
+   becomes "kernel: text [TILE_ERR_X]". */
+COLD tile_status tilert_fail(tile_status status, const error_place *place, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+COLD tile_status tilert_vfail(tile_status status, const error_place *place, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
+
+int tilert_log_enabled(void);
+void tilert_log(int32_t level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A growing text in a fixed buffer; what does not fit becomes "...". */
+typedef struct text_buffer {
+  char *text;
+  size_t size;
+  size_t used;
+} text_buffer;
+void tilert_append(text_buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/*===- call.c -----------------------------------------------------------------*/
+
+/* Ends the call after a failure: leaves the back end, releases the lock. */
+void tilert_leave(call_state *call);
+
+/*===- variant.c --------------------------------------------------------------*/
+
+/* The variant to run, among those of the selected images; NULL and the error set
+   when there is none. `selected` NULL: all images (for checks without a device). */
+const tile_gen_variant *tilert_choose_variant(const call_state *call, const tile_gen_launch *launch,
+                                              const uint64_t *values, const uint8_t *selected);
+
+/*===- image.c ----------------------------------------------------------------*/
+
+typedef struct device_traits {
+  int32_t backend;
+  int32_t major, minor; /* CUDA */
+  const char *target;   /* HIP: "gfx942:sramecc+:xnack-" */
+  int32_t level;        /* CPU: 2, 3 or 4 */
+  int64_t shared_limit;
+  int64_t register_limit; /* of a block */
+} device_traits;
+
+/* How well an image of architecture `arch` suits the device: the larger the
+   better, 0 = cannot run. `need_shared` and `need_registers` (per block) are
+   those of its most demanding kernel. */
+int32_t tilert_rank_image(const device_traits *device, int32_t kind, const char *arch, int64_t need_shared,
+                          int64_t need_registers);
+void tilert_device_name(const device_traits *device, char *text, size_t size);
+tile_status tilert_select_images(const tile_gen_library *library, const char *kernel,
+                                 const device_traits *device, loaded_state *loaded);
+
+/*===- library.c --------------------------------------------------------------*/
+
+library_state *tilert_library_state(const tile_gen_library *library); /* NULL: no memory */
+
+/* The state for a device, loaded if need be. NULL with *status and the error set. */
+loaded_state *tilert_load(const tile_gen_library *library, const char *kernel, int32_t backend,
+                          int32_t device, int may_load, tile_status *status);
+
+void tilert_read_lock(void);
+void tilert_read_unlock(void);
+const char *tilert_image_filter(void);
+
+/*===- Back ends --------------------------------------------------------------
+ * enter: finds the device, makes it current, sets call->loaded. leave: undoes
+ * what enter did. load: fills a loaded_state for a device that is current or
+ * needs not be. unload: frees what load made in the driver. shutdown: releases
+ * what the back end itself holds. All report their own errors. */
+typedef struct backend_ops {
+  tile_status (*enter)(call_state *call);
+  void (*leave)(call_state *call);
+  tile_status (*launch)(call_state *call, const tile_gen_launch *launch, const tile_gen_variant *variant,
+                        const uint64_t *values, int64_t blocks);
+  tile_status (*load)(library_state *state, const tile_gen_library *library, const char *kernel,
+                      int32_t device, loaded_state *loaded);
+  void (*unload)(library_state *state, loaded_state *loaded);
+  void (*unload_library)(library_state *state);
+  void (*shutdown)(void);
+  tile_status (*count)(int32_t *count);
+} backend_ops;
+
+extern const backend_ops tilert_cpu, tilert_cuda, tilert_hip;
+const backend_ops *tilert_backend(int32_t backend);
+
+/*===- tensor_map.c -----------------------------------------------------------*/
+
+typedef struct tensor_map {
+  uint64_t words[16];
+} __attribute__((aligned(64))) tensor_map;
+
+/* Why a view cannot be a tensor map; text NULL: it can. */
+typedef struct map_problem {
+  const char *text;
+  int32_t dim; /* axis of the view; -1 */
+  int64_t expected;
+  int64_t actual;
+} map_problem;
+
+/* The arguments of cuTensorMapEncodeTiled. */
+typedef struct map_geometry {
+  uint64_t address;
+  uint64_t dims[5];
+  uint64_t strides[5]; /* bytes, of map dimensions 1.. */
+  uint32_t box[5];
+  uint32_t steps[5];
+} map_geometry;
+
+map_problem tilert_map_geometry(const tile_gen_map *map, const uint64_t *values, map_geometry *geometry);
+int tilert_map_is_small_and_sparse(const tile_gen_map *map, const map_geometry *geometry);
+
+/*===- pool.c -----------------------------------------------------------------*/
+
+typedef struct pool_job {
+  tile_gen_work_fn work;
+  const uint64_t *values;
+  int64_t items;
+  size_t arena_bytes;
+  int32_t failed; /* atomic: some thread had no memory */
+} pool_job;
+
+tile_status tilert_pool_run(pool_job *job, const char *kernel);
+void tilert_pool_shutdown(void);
+void tilert_pool_forked(void);
+void *tilert_arena(size_t bytes); /* this thread's; NULL: no memory */
+
+#endif

@@ -1,0 +1,93 @@
+/*===- variant.c - which variant of a launch accepts the values -------------===*/
+#include "tile_rt_internal.h"
+
+static int maps_hold(const tile_gen_variant *variant, const uint64_t *values) {
+  map_geometry geometry;
+  for (int32_t i = 0; i < variant->num_maps; ++i)
+    if (tilert_map_geometry(&variant->maps[i], values, &geometry).text)
+      return 0;
+  return 1;
+}
+
+static int holds(const tile_gen_variant *variant, const tile_gen_condition *condition,
+                 const uint64_t *values) {
+  switch (condition->kind) {
+  case TILE_COND_MULTIPLE:
+    return condition->value != 0 && (int64_t)values[condition->slot] % condition->value == 0;
+  case TILE_COND_GE:
+    return (int64_t)values[condition->slot] >= condition->value;
+  case TILE_COND_LE:
+    return (int64_t)values[condition->slot] <= condition->value;
+  case TILE_COND_EQ:
+    return (int64_t)values[condition->slot] == condition->value;
+  case TILE_COND_MAPS:
+    return maps_hold(variant, values);
+  default:
+    return 0;
+  }
+}
+
+/* The first condition that does not hold, or NULL. */
+static const tile_gen_condition *broken_condition(const tile_gen_variant *variant, const uint64_t *values) {
+  for (int32_t i = 0; i < variant->num_conditions; ++i)
+    if (!holds(variant, &variant->conditions[i], values))
+      return &variant->conditions[i];
+  return NULL;
+}
+
+static int is_candidate(const call_state *call, const tile_gen_variant *variant, const uint8_t *selected) {
+  if (selected)
+    return selected[variant->image];
+  if (call->backend == BACKEND_NONE)
+    return 1;
+  int32_t kind = call->library->images[variant->image].kind;
+  int32_t backend = kind == TILE_IMAGE_CPU     ? BACKEND_CPU
+                    : kind == TILE_IMAGE_HSACO ? BACKEND_HIP
+                                               : BACKEND_CUDA;
+  return backend == call->backend;
+}
+
+static COLD void fail_no_variant(const call_state *call, const tile_gen_launch *launch,
+                                 const uint64_t *values, const uint8_t *selected) {
+  char text[640];
+  text_buffer reasons = {text, sizeof(text), 0};
+  int32_t number = 0;
+  text[0] = 0;
+  for (int32_t i = 0; i < launch->num_variants; ++i) {
+    const tile_gen_variant *v = &launch->variants[i];
+    if (!is_candidate(call, v, selected))
+      continue;
+    const tile_gen_condition *broken = broken_condition(v, values);
+    if (call->variant < 0 || call->variant == number)
+      tilert_append(&reasons, "%s%s %d needs: %s", reasons.used ? "; " : "",
+                    call->library->images[v->image].arch, number, broken ? broken->text : "nothing");
+    ++number;
+  }
+  error_place place = NO_PLACE(call->kernel->name);
+  place.expected = number;
+  place.actual = call->variant;
+  if (!number)
+    tilert_fail(TILE_ERR_NO_VARIANT, &place, "launch %s has no variant for this kind of device",
+                launch->name);
+  else if (call->variant >= number)
+    tilert_fail(TILE_ERR_NO_VARIANT, &place, "launch %s has %d variants, number %d was asked for",
+                launch->name, number, call->variant);
+  else
+    tilert_fail(TILE_ERR_NO_VARIANT, &place, "launch %s: no variant accepts these arguments (%s)",
+                launch->name, text);
+}
+
+const tile_gen_variant *tilert_choose_variant(const call_state *call, const tile_gen_launch *launch,
+                                              const uint64_t *values, const uint8_t *selected) {
+  int32_t number = 0;
+  for (int32_t i = 0; i < launch->num_variants; ++i) {
+    const tile_gen_variant *v = &launch->variants[i];
+    if (!is_candidate(call, v, selected))
+      continue;
+    if ((call->variant < 0 || call->variant == number) && !broken_condition(v, values))
+      return v;
+    ++number;
+  }
+  fail_no_variant(call, launch, values, selected);
+  return NULL;
+}
