@@ -42,4 +42,27 @@ def ExpandMathForCPU : Pass<"tile-expand-cpu-math", "::mlir::ModuleOp"> {
     "::mlir::vector::VectorDialect"];
 }
 
+//===- TileToHost ---------------------------------------------------------===//
+
+def ConvertTileHostToLLVM : Pass<"convert-tile-host-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "Host kernels -> functions that check, allocate and launch through the runtime";
+  let description = [{
+    Each host kernel K becomes `K__host(mode, kernel, launch, bytes, arguments..)`, whose body is the sequence that
+    runtime/tile_rt_gen.h describes: tile_rt_begin, checks (tile.assume, tile.require_equal), tile_rt_workspace for each
+    tile.workspace, tile_rt_launch for each tile.launch_call with the flattened values of its operands, tile_rt_end. Checks
+    and workspace move in front of the first launch. Device kernels are erased. The constant `tilec.library` is declared; the
+    object writer defines it and adds the API functions.
+
+    ```mlir
+    tile.kernel @f(%X: !tile.view<?xf32>) {
+      %n = tile.dim %X, 0 : !tile.view<?xf32>
+      tile.launch_call @f.0(%n) args(%X : !tile.view<?xf32>)
+    }
+    // becomes
+    llvm.func internal @f__host(%mode: i32, %kernel: i32, %launch: !llvm.ptr, %bytes: !llvm.ptr, %X: !llvm.ptr) -> i32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::LLVM::LLVMDialect"];
+}
+
 #endif // TILEC_CONVERSION_PASSES_TD
