@@ -36,7 +36,7 @@ private:
   void planMMA();
   void planSIMT();
   void chooseRoles();
-  SmallVector<ViewDemand> demands() const;
+  SmallVector<ViewDemand> demands();
   void write(KernelOp k, bool wide);
   void writeEngines(LaunchOp l, bool wide);
   LogicalResult writeStages(LaunchOp l, bool roles);
@@ -256,7 +256,7 @@ static bool launchWrites(LaunchOp launch, unsigned argument) {
 }
 
 /// The views whose wide access is worth a condition at launch.
-SmallVector<ViewDemand> Scheduler::demands() const {
+SmallVector<ViewDemand> Scheduler::demands() {
   SmallVector<ViewDemand> list;
   auto add = [&](Value view, bool map) {
     auto arg = argumentOf(view);

@@ -34,4 +34,29 @@ def TileOutlineLaunches : Pass<"tile-outline-launches", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+//===- Scheduled ----------------------------------------------------------===//
+
+def TileSelectSchedule : Pass<"tile-select-schedule", "::mlir::ModuleOp"> {
+  let summary = "Decide instructions, roles, stages and engines of each device kernel";
+  let description = [{
+    Writes `#tile.schedule` on the launch, `#tile.inst` on its products, the engine of its copies and the stages of its
+    pipelined loops; decides, and rewrites nothing else. A kernel whose fast path needs 16-byte pitches or addresses that are
+    not known becomes two variants: one with launch conditions, one (`.any`) without. docs/Schedules.md has the reasons.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+//===- LaidOut ------------------------------------------------------------===//
+
+def TileAssignLayouts : Pass<"tile-assign-layouts", "::tilec::tile::KernelOp"> {
+  let summary = "Give every tile and buffer of a device kernel a layout";
+  let description = [{
+    Layouts of GPU kernels (those of CPU kernels come from other passes). Values that are tied by loops and identity maps form
+    classes; products anchor their classes, then reductions and global accesses; the rest follows or takes a default.
+    `tile.convert_layout` stands where anchors disagree. Accesses to elements that another thread owns go over shared copies,
+    and stores of a staged schedule over a buffer and the copy engine.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect"];
+}
+
 #endif // TILEC_DIALECT_TILE_TRANSFORMS_PASSES_TD

@@ -1,0 +1,38 @@
+//===- Pipelines.h - the stages, in order ------------------------------------===//
+#ifndef TILEC_PIPELINES_PIPELINES_H
+#define TILEC_PIPELINES_PIPELINES_H
+#include "tilec/Support/Target.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace tilec {
+
+/// Where the IR can be looked at and entered. Each stage ends with its contract check (tile-verify-stage).
+enum class Stage : uint8_t { Tile, Scheduled, LaidOut, Async, Threads, LLVM };
+
+/// "tile", "scheduled", "laid-out", "async", "threads", "llvm": as in --emit-ir-STAGE and tile-verify-stage.
+llvm::StringRef stageName(Stage stage);
+
+struct PipelineOptions {
+  bool delays = false; ///< --sanitize=schedule: pseudo-random waits around synchronisation
+  unsigned delaySeed = 0;
+};
+
+/// Kernels as MLIRGen makes them -> one host kernel and one device kernel per launch. Knows no target.
+void buildTileStage(mlir::OpPassManager &pm);
+
+/// One stage of the device kernels of one target (`tile.target` is set on them). The pass manager is anchored on
+/// builtin.module.
+void buildDeviceStage(mlir::OpPassManager &pm, Stage stage, const TargetDesc &target, const PipelineOptions &options);
+
+/// Host kernels -> LLVM dialect.
+void buildHostPipeline(mlir::OpPassManager &pm);
+
+/// tile-opt: `--tile-stage=...` pipelines named tile-<stage>-pipeline{arch=sm_90a}.
+void registerPipelines();
+
+/// The dialects that stages Tile to LLVM need, and nothing else: start-up time is every user's time.
+void registerPipelineDialects(mlir::DialectRegistry &registry);
+
+} // namespace tilec
+#endif

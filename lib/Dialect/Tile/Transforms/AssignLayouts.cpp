@@ -1,0 +1,316 @@
+//===- AssignLayouts.cpp - a layout for every tile ---------------------------===//
+// Classes of values that want one layout (loop carries, identity-mapped operands), relations between classes
+// (a row vector is its parent without an axis), strict anchors (what a matrix instruction demands) and soft
+// ones (wide accesses, cheap reductions). A class takes the layout of its strongest anchor; where two
+// disagree, the value is converted. There is no program without an assignment: everything has a default.
+#include "BufferLayouts.h"
+#include "LaunchFeatures.h"
+#include "LegalizeOperands.h"
+#include "ThreadLayouts.h"
+#include "tilec/Dialect/Tile/Transforms/Passes.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+
+namespace tilec::tile {
+#define GEN_PASS_DEF_TILEASSIGNLAYOUTS
+#include "tilec/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace tilec::tile
+
+using namespace mlir;
+using namespace tilec;
+using namespace tilec::tile;
+
+namespace {
+
+/// `child` is `parent` read through a projecting map: its layout follows from the parent's.
+struct Relation {
+  Value child, parent;
+  AffineMap map;
+};
+
+class Assigner {
+public:
+  Assigner(LaunchOp launch, const TargetDesc &target)
+      : launch(launch), layouts(launch, target), b(launch.getContext()) {}
+  void run();
+
+private:
+  static TileType tile(Value v) { return dyn_cast<TileType>(v.getType()); }
+  void *key(Value v) { return classes.getOrInsertLeaderValue(v.getAsOpaquePointer()); }
+  void same(Value x, Value y) {
+    if (tile(x) && tile(y))
+      classes.unionSets(x.getAsOpaquePointer(), y.getAsOpaquePointer());
+  }
+  bool anchor(Value v, const Layout &l) { return chosen.try_emplace(key(v), l).second; }
+
+  void collectValues();
+  void collectClasses();
+  void collectGeneric(GenericOp generic);
+  void strictAnchors();
+  void softAnchors();
+  void propagate();
+  void writeTypes();
+  void convert(OpOperand &operand, const Layout &l);
+  void convertOperands();
+  void convertGeneric(GenericOp generic);
+  unsigned classBytes(Value v);
+
+  LaunchOp launch;
+  ThreadLayouts layouts;
+  OpBuilder b;
+  llvm::EquivalenceClasses<void *> classes;
+  DenseMap<void *, Layout> chosen;
+  SmallVector<Value> values;
+  SmallVector<Relation> relations;
+};
+
+} // namespace
+
+void Assigner::collectValues() {
+  auto see = [&](Value v) {
+    if (tile(v)) {
+      values.push_back(v);
+      classes.insert(v.getAsOpaquePointer());
+    }
+  };
+  launch.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    for (Value v : op->getResults())
+      see(v);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Value v : block.getArguments())
+          see(v);
+  });
+}
+
+void Assigner::collectClasses() {
+  launch.walk([&](Operation *op) {
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      for (auto [init, arg, yield, result] : llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs(),
+                                                       loop.getYieldedValues(), loop.getResults())) {
+        same(init, arg);
+        same(arg, yield);
+        same(arg, result);
+      }
+    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      for (auto [init, arg, yield] :
+           llvm::zip(loop.getInits(), loop.getBeforeArguments(), loop.getYieldOp().getOperands())) {
+        same(init, arg);
+        same(arg, yield);
+      }
+      for (auto [passed, arg, result] :
+           llvm::zip(loop.getConditionOp().getArgs(), loop.getAfterArguments(), loop.getResults())) {
+        same(passed, arg);
+        same(arg, result);
+      }
+    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      for (auto [i, result] : llvm::enumerate(branch.getResults())) {
+        same(result, branch.thenYield().getOperand(i));
+        same(result, branch.elseYield().getOperand(i));
+      }
+    } else if (auto gemm = dyn_cast<GemmOp>(op)) {
+      same(gemm.getAcc(), gemm.getResult());
+    } else if (auto insert = dyn_cast<InsertOp>(op)) {
+      same(insert.getTile(), insert.getResult());
+    } else if (auto scan = dyn_cast<ScanOp>(op)) {
+      same(scan.getSource(), scan.getResult());
+    } else if (auto select = dyn_cast<arith::SelectOp>(op)) {
+      same(select.getTrueValue(), select.getResult());
+      same(select.getFalseValue(), select.getResult());
+    } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      unsigned rank = reduce.getSource().getType().getRank();
+      SmallVector<AffineExpr> kept;
+      for (unsigned d = 0; d < rank; ++d)
+        if (d != reduce.getAxis())
+          kept.push_back(b.getAffineDimExpr(d));
+      if (reduce.getResult().getType().getRank() == int64_t(kept.size()))
+        relations.push_back(
+            {reduce.getResult(), reduce.getSource(), AffineMap::get(rank, 0, kept, b.getContext())});
+    } else if (auto generic = dyn_cast<GenericOp>(op)) {
+      collectGeneric(generic);
+    }
+  });
+}
+
+void Assigner::collectGeneric(GenericOp generic) {
+  for (auto [out, result] : llvm::zip(generic.getOuts(), generic.getResults()))
+    same(out, result);
+  SmallVector<Value> operands(generic.getIns());
+  llvm::append_range(operands, generic.getOuts());
+  Value whole;
+  auto mapOf = [](Attribute m) { return cast<AffineMapAttr>(m).getValue(); };
+  for (auto [v, m] : llvm::zip(operands, generic.getMaps()))
+    if (tile(v) && mapOf(m).isIdentity()) {
+      if (whole)
+        same(whole, v);
+      else
+        whole = v;
+    }
+  if (!whole)
+    return;
+  for (auto [v, m] : llvm::zip(operands, generic.getMaps()))
+    if (tile(v) && !mapOf(m).isIdentity() && mapOf(m).isProjectedPermutation())
+      relations.push_back({v, whole, mapOf(m)});
+}
+
+/// Narrowest element of the class: its vectors decide how many neighbours a thread holds.
+unsigned Assigner::classBytes(Value v) {
+  unsigned bytes = 8;
+  void *leader = key(v);
+  for (Value x : values)
+    if (key(x) == leader) {
+      unsigned bits =
+          tile(x).getElementType().isIndex() ? 64 : tile(x).getElementType().getIntOrFloatBitWidth();
+      bytes = std::min(bytes, std::max(1u, bits / 8));
+    }
+  return bytes;
+}
+
+void Assigner::strictAnchors() {
+  launch.walk([&](GemmOp gemm) {
+    anchor(gemm.getResult(), layouts.accumulator(gemm));
+    InstKind kind = gemm.getInstAttr().getKind();
+    if (kind == InstKind::fma)
+      return;
+    if (tile(gemm.getA()))
+      anchor(gemm.getA(), layouts.operand(gemm, 0));
+    if (tile(gemm.getB()) && kind != InstKind::wgmma)
+      anchor(gemm.getB(), layouts.operand(gemm, 1));
+  });
+}
+
+void Assigner::propagate() {
+  for (bool again = true; again;) {
+    again = false;
+    for (const Relation &r : relations)
+      if (auto it = chosen.find(key(r.parent)); it != chosen.end())
+        if (auto l = operandLayout(it->second, r.map))
+          again |= anchor(r.child, *l);
+  }
+}
+
+void Assigner::softAnchors() {
+  propagate();
+  launch.walk([&](ReduceOp reduce) {
+    TileType source = reduce.getSource().getType();
+    if (chosen.count(key(reduce.getSource())))
+      return;
+    anchor(reduce.getSource(),
+           layouts.forReduction(source.getShape(), reduce.getAxis(), classBytes(reduce.getSource())));
+    propagate();
+  });
+  auto access = [&](Value v) {
+    if (chosen.count(key(v)))
+      return;
+    anchor(v, layouts.forAccess(tile(v).getShape(), classBytes(v)));
+    propagate();
+  };
+  launch.walk([&](Operation *op) {
+    if (auto load = dyn_cast<LoadOp>(op); load && isa<ViewType>(load.getSource().getType()))
+      access(load.getResult());
+    else if (auto store = dyn_cast<StoreOp>(op); store && isa<ViewType>(store.getDest().getType()))
+      access(store.getValue());
+  });
+  // Largest first: a vector whose parent has no anchor yet follows the parent.
+  SmallVector<std::pair<int64_t, unsigned>> rest;
+  for (auto [i, v] : llvm::enumerate(values))
+    rest.push_back({-tile(v).getNumElements(), i});
+  llvm::sort(rest);
+  for (auto [size, i] : rest)
+    access(values[i]);
+}
+
+void Assigner::writeTypes() {
+  for (Value v : values)
+    v.setType(tile(v).withLayout(LayoutAttr::get(b.getContext(), chosen.find(key(v))->second)));
+}
+
+void Assigner::convert(OpOperand &operand, const Layout &l) {
+  TileType type = tile(operand.get());
+  LayoutAttr want = LayoutAttr::get(b.getContext(), l);
+  if (type.getLayout() == want)
+    return;
+  Operation *owner = operand.getOwner();
+  b.setInsertionPoint(owner);
+  operand.set(ConvertLayoutOp::create(b, owner->getLoc(), type.withLayout(want), operand.get()));
+}
+
+/// The iteration layout is that of an identity-mapped tile, else the default over the domain; every other
+/// operand is converted to what the iteration reads.
+void Assigner::convertGeneric(GenericOp generic) {
+  SmallVector<OpOperand *> operands;
+  for (OpOperand &o : generic.getInsMutable())
+    operands.push_back(&o);
+  for (OpOperand &o : generic.getOutsMutable())
+    operands.push_back(&o);
+  auto map = [&](unsigned i) { return cast<AffineMapAttr>(generic.getMaps()[i]).getValue(); };
+  std::optional<Layout> iteration;
+  unsigned bytes = 8;
+  for (auto [i, o] : llvm::enumerate(operands)) {
+    Type element = getElementTypeOf(o->get().getType());
+    bytes = std::min(bytes, std::max(1u, (element.isIndex() ? 64 : element.getIntOrFloatBitWidth()) / 8));
+    if (!iteration && tile(o->get()) && map(i).isIdentity())
+      iteration = tile(o->get()).getLayout().getLayout();
+  }
+  if (!iteration)
+    iteration = layouts.forAccess(generic.getDomain(), bytes);
+  generic.setLayoutAttr(LayoutAttr::get(b.getContext(), *iteration));
+  for (auto [i, o] : llvm::enumerate(operands))
+    if (tile(o->get()))
+      if (auto l = operandLayout(*iteration, map(i)))
+        convert(*o, *l);
+}
+
+void Assigner::convertOperands() {
+  launch.walk([&](Operation *op) {
+    if (auto gemm = dyn_cast<GemmOp>(op)) {
+      if (gemm.getInstAttr().getKind() == InstKind::fma)
+        return;
+      if (tile(gemm.getA()))
+        convert(gemm.getAMutable(), layouts.operand(gemm, 0));
+      if (tile(gemm.getB()))
+        convert(gemm.getBMutable(), layouts.operand(gemm, 1));
+    } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      // The result's class may live elsewhere: reduce in place, then move the result.
+      TileType type = reduce.getResult().getType();
+      LayoutAttr own = reduce.getSource().getType().getLayout().dropAxis(reduce.getAxis());
+      if (type.getLayout() == own)
+        return;
+      reduce.getResult().setType(type.withLayout(own));
+      b.setInsertionPointAfter(reduce);
+      auto moved = ConvertLayoutOp::create(b, reduce.getLoc(), type, reduce.getResult());
+      reduce.getResult().replaceAllUsesExcept(moved.getResult(), moved);
+    } else if (auto generic = dyn_cast<GenericOp>(op)) {
+      convertGeneric(generic);
+    }
+  });
+}
+
+void Assigner::run() {
+  legalizeOperands(launch);
+  collectValues();
+  collectClasses();
+  strictAnchors();
+  softAnchors();
+  writeTypes();
+  convertOperands();
+  stageStores(launch);
+  assignBuffers(launch, layouts);
+}
+
+namespace {
+struct AssignLayouts : tile::impl::TileAssignLayoutsBase<AssignLayouts> {
+  void runOnOperation() override {
+    KernelOp kernel = getOperation();
+    auto chip = kernel->getAttrOfType<TargetAttr>(TileDialect::kTargetAttrName);
+    const TargetDesc *target = chip ? lookupTarget(chip.getChip()) : nullptr;
+    if (!target || !kernel.isDevice())
+      return;
+    LaunchOp launch = kernel.getDeviceLaunch();
+    if (!launch.getScheduleAttr()) {
+      launch.emitOpError("has no schedule: run tile-select-schedule first");
+      return signalPassFailure();
+    }
+    Assigner(launch, *target).run();
+  }
+};
+} // namespace

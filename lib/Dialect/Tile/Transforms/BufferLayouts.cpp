@@ -1,0 +1,190 @@
+//===- BufferLayouts.cpp - where the elements of shared buffers lie ----------===//
+#include "BufferLayouts.h"
+#include "LaunchFeatures.h"
+#include "tilec/Support/LayoutDecisions.h"
+
+using namespace mlir;
+using namespace tilec;
+using namespace tilec::tile;
+
+/// TMA stores whole 16-byte pieces of rows; its box has the shape of the tile.
+static bool mayStage(StoreOp store) {
+  auto view = dyn_cast<ViewType>(store.getDest().getType());
+  if (!view || view.getRank() > 5 || view.getElementType() != store.getValue().getType().getElementType())
+    return false;
+  ArrayRef<int64_t> shape = store.getValue().getType().getShape();
+  SmallVector<int64_t> real = dropOnes(shape);
+  int64_t bytes = view.getElementType().getIntOrFloatBitWidth() / 8;
+  return bytes == 2 && real.size() == 2 && real[1] * bytes % 32 == 0 && real[0] % 8 == 0 &&
+         shape.back() == real[1];
+}
+
+void tilec::tile::stageStores(LaunchOp launch) {
+  if (!launch.getScheduleAttr().getStaging())
+    return;
+  SmallVector<StoreOp> stores;
+  launch.walk([&](StoreOp store) {
+    if (mayStage(store) && !store->getParentOfType<GenericOp>())
+      stores.push_back(store);
+  });
+  for (StoreOp store : stores) {
+    OpBuilder b(store);
+    TileType tile = store.getValue().getType();
+    auto type = BufferType::get(b.getContext(), tile.getShape(), tile.getElementType(), LayoutAttr());
+    Value stage = AllocOp::create(b, store.getLoc(), type, IntegerAttr());
+    StoreOp::create(b, store.getLoc(), store.getValue(), stage, ValueRange{}, DenseI64ArrayAttr(),
+                    DenseBoolArrayAttr());
+    CopyOp::create(b, store.getLoc(), stage, ValueRange{}, store.getDest(), store.getOffsets(),
+                   store.getExtentsAttr(), UnitAttr(), Im2colAttr(),
+                   EngineAttr::get(b.getContext(), Engine::tma));
+    store.erase();
+  }
+}
+
+namespace {
+
+/// Everything that touches one buffer, through its aliases.
+struct BufferUse {
+  Value buffer; ///< the alloc's
+  SmallVector<Operation *> users;
+  bool reshaped = false;  ///< recast_buffer
+  bool canonical = false; ///< TMA or wgmma: a Hopper layout is prescribed
+};
+
+class BufferAssigner {
+public:
+  BufferAssigner(LaunchOp launch, const ThreadLayouts &layouts) : launch(launch), layouts(layouts) {}
+  void run();
+
+private:
+  BufferUse collect(AllocOp alloc);
+  void follow(Value buffer, BufferUse &use);
+  Layout choose(const BufferUse &use);
+  void addAccesses(const BufferUse &use, Operation *user, SmallVectorImpl<SharedAccess> &accesses);
+  void retype(Value buffer, const Layout &l);
+
+  LaunchOp launch;
+  const ThreadLayouts &layouts;
+};
+
+} // namespace
+
+void BufferAssigner::follow(Value buffer, BufferUse &use) {
+  for (Operation *user : buffer.getUsers()) {
+    use.users.push_back(user);
+    if (isa<RecastBufferOp>(user))
+      use.reshaped = true;
+    if (isa<SubbufferOp, RecastBufferOp>(user))
+      follow(user->getResult(0), use);
+    if (auto copy = dyn_cast<CopyOp>(user))
+      use.canonical |= copy.getEngine() == Engine::tma;
+    if (auto gemm = dyn_cast<GemmOp>(user))
+      use.canonical |= gemm.getInstAttr().getKind() == InstKind::wgmma;
+  }
+}
+
+BufferUse BufferAssigner::collect(AllocOp alloc) {
+  BufferUse use{alloc.getBuffer(), {}};
+  follow(use.buffer, use);
+  return use;
+}
+
+static unsigned bytesOf(Type element) {
+  return element.isIndex() ? 8 : std::max(1u, element.getIntOrFloatBitWidth() / 8);
+}
+
+static Layout rowMajorOf(ArrayRef<int64_t> shape) {
+  SmallVector<DimValue> dims;
+  for (auto [axis, extent] : llvm::enumerate(shape))
+    dims.push_back({coord(axis), extent});
+  return Layout::rowMajor(dims);
+}
+
+/// Fragments of rank-2 buffers that the accesses move; ones are dropped.
+void BufferAssigner::addAccesses(const BufferUse &use, Operation *user,
+                                 SmallVectorImpl<SharedAccess> &accesses) {
+  auto plain = [&](Type tileType) {
+    auto tile = dyn_cast<TileType>(tileType);
+    if (!tile || !tile.getLayout() || tile.getRank() != cast<BufferType>(use.buffer.getType()).getRank())
+      return;
+    accesses.push_back({tile.getLayout().getLayout(), SharedAccess::Plain});
+  };
+  if (auto load = dyn_cast<LoadOp>(user)) {
+    plain(load.getResult().getType());
+  } else if (auto store = dyn_cast<StoreOp>(user)) {
+    plain(store.getValue().getType());
+  } else if (auto gemm = dyn_cast<GemmOp>(user)) {
+    if (gemm.getInstAttr().getKind() != InstKind::mma_sync)
+      return;
+    for (unsigned which : {0u, 1u}) {
+      Value operand = which == 0 ? gemm.getA() : gemm.getB();
+      if (!isa<BufferType>(operand.getType()) || rootBuffer(operand) != use.buffer)
+        continue;
+      // A's fragment lies along k, B's along k too: rows of memory when k is the fast axis, .trans otherwise.
+      bool kFast = which == 0 ? !gemm.getTransA() : gemm.getTransB();
+      accesses.push_back(
+          {layouts.operand(gemm, which), kFast ? SharedAccess::LdMatrix : SharedAccess::LdMatrixTrans});
+    }
+  }
+}
+
+Layout BufferAssigner::choose(const BufferUse &use) {
+  auto type = cast<BufferType>(use.buffer.getType());
+  ArrayRef<int64_t> shape = type.getShape();
+  SmallVector<int64_t> real = dropOnes(shape);
+  unsigned bytes = bytesOf(type.getElementType());
+  if (use.reshaped || real.size() != 2)
+    return rowMajorOf(shape);
+  if (use.canonical) {
+    unsigned swizzle = widestSwizzle(real[0], real[1], bytes);
+    if (auto l = hopperShared(real[0], real[1], bytes, swizzle); succeeded(l))
+      return restoreOnes(*l, shape);
+    return rowMajorOf(shape);
+  }
+  if (real.size() != shape.size())
+    return rowMajorOf(shape);
+  SmallVector<SharedAccess> accesses;
+  for (Operation *user : use.users)
+    addAccesses(use, user, accesses);
+  // Whole rows arrive as 16-byte pieces from global memory.
+  bool copied = llvm::any_of(use.users, [](Operation *user) { return isa<CopyOp>(user); });
+  if (copied)
+    accesses.push_back({layouts.forAccess(shape, bytes), SharedAccess::Plain});
+  BankModel model = bankModelOf(layouts.targetDesc());
+  if (accesses.size() > 1)
+    if (auto best = chooseShared(shape[0], shape[1], bytes, accesses, model))
+      return best->layout;
+  return rowMajorOf(shape);
+}
+
+/// The buffer and its aliases. A slice is addressed with its root's map (the offsets are added to the
+/// coordinates); a recast is row-major as its root is.
+void BufferAssigner::retype(Value buffer, const Layout &l) {
+  auto type = cast<BufferType>(buffer.getType());
+  buffer.setType(type.withLayout(LayoutAttr::get(type.getContext(), l)));
+  for (Operation *user : buffer.getUsers()) {
+    if (auto sub = dyn_cast<SubbufferOp>(user)) {
+      SmallVector<DimValue> sizes;
+      for (auto [axis, extent] : llvm::enumerate(sub.getResult().getType().getShape()))
+        sizes.push_back({coord(axis), extent});
+      Layout part = l;
+      for (auto [dim, extent] : sizes)
+        if (auto low = part.lowPart(dim, extent); succeeded(low))
+          part = *low;
+      retype(sub.getResult(), part);
+    } else if (auto recast = dyn_cast<RecastBufferOp>(user)) {
+      retype(recast.getResult(), rowMajorOf(recast.getResult().getType().getShape()));
+    }
+  }
+}
+
+void BufferAssigner::run() {
+  SmallVector<AllocOp> allocs;
+  launch.walk([&](AllocOp alloc) { allocs.push_back(alloc); });
+  for (AllocOp alloc : allocs)
+    retype(alloc.getBuffer(), choose(collect(alloc)));
+}
+
+void tilec::tile::assignBuffers(LaunchOp launch, const ThreadLayouts &layouts) {
+  BufferAssigner(launch, layouts).run();
+}

@@ -1,0 +1,18 @@
+//===- BufferLayouts.h - where the elements of shared buffers lie ------------===//
+#ifndef TILEC_LIB_DIALECT_TILE_TRANSFORMS_BUFFERLAYOUTS_H
+#define TILEC_LIB_DIALECT_TILE_TRANSFORMS_BUFFERLAYOUTS_H
+#include "ThreadLayouts.h"
+
+namespace tilec::tile {
+
+/// Where the schedule says `staging`: stores of a tile to a view become a store to a buffer and a copy by the
+/// copy engine.
+void stageStores(LaunchOp launch);
+
+/// A layout for every buffer of the launch: what wgmma and TMA prescribe, else the one with the fewest bank
+/// conflicts over all accesses. Buffers that are looked at under another shape or type lie in row-major
+/// order.
+void assignBuffers(LaunchOp launch, const ThreadLayouts &layouts);
+
+} // namespace tilec::tile
+#endif

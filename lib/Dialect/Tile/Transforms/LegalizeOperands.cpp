@@ -1,0 +1,154 @@
+//===- LegalizeOperands.cpp - accesses that must pass through shared memory --===//
+#include "LegalizeOperands.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace tilec::tile;
+
+static BufferType bufferFor(TileType tile) {
+  return BufferType::get(tile.getContext(), tile.getShape(), tile.getElementType(), LayoutAttr());
+}
+
+/// A shared copy of a tile, made at the builder's place.
+static Value spill(OpBuilder &b, Location loc, Value tile) {
+  Value buffer = AllocOp::create(b, loc, bufferFor(cast<TileType>(tile.getType())), IntegerAttr());
+  StoreOp::create(b, loc, tile, buffer, ValueRange{}, DenseI64ArrayAttr(), DenseBoolArrayAttr());
+  return buffer;
+}
+
+static Value reload(OpBuilder &b, Location loc, Value buffer, TileType type) {
+  return LoadOp::create(b, loc, type, buffer, ValueRange{}, DenseI64ArrayAttr(), DenseBoolArrayAttr());
+}
+
+static void legalizeGemm(GemmOp gemm) {
+  if (!gemm.getInstAttr() || gemm.getInstAttr().getKind() != InstKind::fma)
+    return;
+  OpBuilder b(gemm);
+  for (OpOperand *o : {&gemm.getAMutable(), &gemm.getBMutable()})
+    if (isa<TileType>(o->get().getType()))
+      o->set(spill(b, gemm.getLoc(), o->get()));
+}
+
+/// The outermost generic around `op`: spills cannot stand inside its body.
+static Operation *statementOf(Operation *op) {
+  while (auto generic = op->getParentOfType<GenericOp>())
+    op = generic;
+  return op;
+}
+
+static void legalizeExtract(ExtractOp extract) {
+  OpBuilder b(statementOf(extract));
+  Value buffer = spill(b, extract.getLoc(), extract.getTile());
+  b.setInsertionPoint(extract);
+  Value element = ElemLoadOp::create(b, extract.getLoc(), extract.getValue().getType(), buffer,
+                                     extract.getIndices(), DenseBoolArrayAttr());
+  extract.getValue().replaceAllUsesWith(element);
+  extract.erase();
+}
+
+static void legalizeReshape(ReshapeOp reshape) {
+  OpBuilder b(reshape);
+  TileType type = reshape.getResult().getType();
+  Value buffer = spill(b, reshape.getLoc(), reshape.getSource());
+  Value view = RecastBufferOp::create(b, reshape.getLoc(), bufferFor(type), buffer);
+  reshape.getResult().replaceAllUsesWith(reload(b, reshape.getLoc(), view, type));
+  reshape.erase();
+}
+
+static AffineMap mapAt(GenericOp generic, unsigned i) {
+  return cast<AffineMapAttr>(generic.getMaps()[i]).getValue();
+}
+
+static void legalizeIns(GenericOp generic) {
+  OpBuilder b(generic);
+  for (auto [i, operand] : llvm::enumerate(generic.getInsMutable()))
+    if (isa<TileType>(operand.get().getType()) && !mapAt(generic, i).isProjectedPermutation())
+      operand.set(spill(b, generic.getLoc(), operand.get()));
+}
+
+/// Outs whose map is not the identity: the elements are written one by one into a shared copy of the old
+/// tile.
+static void legalizeOuts(GenericOp generic) {
+  unsigned numIns = generic.getIns().size();
+  SmallVector<unsigned> moved;
+  for (unsigned i = 0; i < generic.getOuts().size(); ++i)
+    if (!mapAt(generic, numIns + i).isIdentity())
+      moved.push_back(i);
+  if (moved.empty())
+    return;
+  OpBuilder b(generic);
+  Location loc = generic.getLoc();
+  Block &body = generic.getBody().front();
+  auto yield = cast<YieldOp>(body.getTerminator());
+  unsigned numDims = generic.getDomain().size();
+  SmallVector<Value> ins(generic.getIns()), outs, yields;
+  SmallVector<Attribute> inMaps, outMaps;
+  for (unsigned i = 0; i < numIns; ++i)
+    inMaps.push_back(generic.getMaps()[i]);
+  SmallVector<Value> buffers(generic.getOuts().size());
+  SmallVector<unsigned> erase;
+  for (unsigned i = 0; i < generic.getOuts().size(); ++i) {
+    BlockArgument old = body.getArgument(numDims + numIns + i);
+    if (!llvm::is_contained(moved, i)) {
+      outs.push_back(generic.getOuts()[i]);
+      outMaps.push_back(generic.getMaps()[numIns + i]);
+      yields.push_back(yield.getOperand(i));
+      continue;
+    }
+    buffers[i] = spill(b, loc, generic.getOuts()[i]);
+    AffineMap map = mapAt(generic, numIns + i);
+    OpBuilder start = OpBuilder::atBlockBegin(&body);
+    auto indices = [&](OpBuilder &at) {
+      SmallVector<Value> result;
+      for (unsigned r = 0; r < map.getNumResults(); ++r)
+        result.push_back(affine::AffineApplyOp::create(at, loc, map.getSubMap({r}),
+                                                       body.getArguments().take_front(numDims)));
+      return result;
+    };
+    if (!old.use_empty())
+      old.replaceAllUsesWith(
+          ElemLoadOp::create(start, loc, old.getType(), buffers[i], indices(start), DenseBoolArrayAttr())
+              .getValue());
+    OpBuilder end(yield);
+    ElemStoreOp::create(end, loc, yield.getOperand(i), buffers[i], indices(end), DenseBoolArrayAttr());
+    erase.push_back(numDims + numIns + i);
+  }
+  for (unsigned arg : llvm::reverse(erase))
+    body.eraseArgument(arg);
+  yield->setOperands(yields);
+  SmallVector<Type> types;
+  for (Value v : outs)
+    types.push_back(v.getType());
+  inMaps.append(outMaps);
+  auto next = GenericOp::create(b, loc, types, generic.getDomainAttr(), generic.getExtents(), ins, outs,
+                                b.getArrayAttr(inMaps), generic.getCombineAttr(), generic.getLayoutAttr());
+  next.getBody().takeBody(generic.getBody());
+  unsigned kept = 0;
+  for (unsigned i = 0; i < generic.getResults().size(); ++i) {
+    OpResult result = cast<OpResult>(generic.getResults()[i]);
+    Value value =
+        buffers[i] ? reload(b, loc, buffers[i], cast<TileType>(result.getType())) : next.getResults()[kept++];
+    result.replaceAllUsesWith(value);
+  }
+  generic.erase();
+}
+
+void tilec::tile::legalizeOperands(LaunchOp launch) {
+  SmallVector<Operation *> work;
+  launch.walk([&](Operation *op) {
+    if (isa<GemmOp, ExtractOp, ReshapeOp, GenericOp>(op))
+      work.push_back(op);
+  });
+  // Elements inside a generic first: its body moves when its outs do.
+  for (Operation *op : work)
+    if (auto extract = dyn_cast<ExtractOp>(op))
+      legalizeExtract(extract);
+    else if (auto gemm = dyn_cast<GemmOp>(op))
+      legalizeGemm(gemm);
+    else if (auto reshape = dyn_cast<ReshapeOp>(op))
+      legalizeReshape(reshape);
+    else if (auto generic = dyn_cast<GenericOp>(op)) {
+      legalizeIns(generic);
+      legalizeOuts(generic);
+    }
+}

@@ -1,0 +1,37 @@
+//===- Outputs.h - files that appear all together or not at all --------------===//
+#ifndef TILEC_DRIVER_OUTPUTS_H
+#define TILEC_DRIVER_OUTPUTS_H
+#include "tilec/Support/Diagnostics.h"
+#include "llvm/ADT/StringRef.h"
+#include <string>
+#include <vector>
+
+namespace tilec {
+
+/// The outputs of one run. Contents are kept in memory until commit(); then each goes to a temporary beside
+/// its destination (opened O_EXCL) and is renamed into place. After a failure none of the declared files
+/// exists: a stale object of an earlier run must not be linked by accident.
+class Outputs {
+public:
+  /// Says that the run writes `path` ("-": standard output).
+  void declare(llvm::StringRef path);
+  /// The finished contents of a declared file. `onlyIfChanged`: leave an equal file alone (headers: their
+  /// users need not be recompiled).
+  void set(llvm::StringRef path, std::string contents, bool onlyIfChanged = false);
+
+  /// Writes everything. False after E0605; then nothing is left.
+  bool commit(DiagnosticEngine &diags);
+  /// The run failed: removes what was declared.
+  void discard();
+
+private:
+  struct File {
+    std::string path, contents;
+    bool ready = false, onlyIfChanged = false;
+  };
+  bool write(const File &file, DiagnosticEngine &diags);
+  std::vector<File> files;
+};
+
+} // namespace tilec
+#endif

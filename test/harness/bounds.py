@@ -1,0 +1,42 @@
+"""The error bounds that results must meet, on every target. Nothing else in the tests states a tolerance."""
+import numpy as np
+
+from arrays import UNIT
+
+U_ACC = 2.0**-24  # products accumulate in float32
+
+
+def product(reference, magnitude, k, dtype):
+    """Per element of C = A @ B: `reference` and `magnitude` = |A| @ |B| in float64, k terms, `dtype` of the output."""
+    return 2 * UNIT[dtype] * np.abs(reference) + 4 * (k + 2) * U_ACC * magnitude
+
+
+def frobenius(dtype):
+    """Relative Frobenius error of element-wise kernels, softmax and attention."""
+    return {"float32": 1e-6, "float16": 1e-3, "bfloat16": 8e-3}[dtype]
+
+
+def element(reference, dtype):
+    """Per element of those kernels."""
+    return 4 * UNIT[dtype] * np.abs(reference) + 1e-5
+
+
+def worst(got, reference, limit):
+    """Largest error over its limit; infinite for a NaN that should not be there or for a missing one."""
+    if got.size == 0:
+        return 0.0
+    bad = np.isnan(got) != np.isnan(reference)
+    same = (got == reference) | (np.isnan(got) & np.isnan(reference))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        error = np.abs(got - reference)
+        ratio = np.where(same, 0.0, np.where(error <= limit, error / np.maximum(limit, 1e-300), np.inf))
+        over = ~same & (error > limit)
+        ratio = np.where(over, np.maximum(error / np.maximum(limit, 1e-300), 1.0 + 1e-9), ratio)
+    ratio = np.where(bad, np.inf, ratio)
+    return float(np.max(ratio))
+
+
+def relative_frobenius(got, reference):
+    norm = float(np.linalg.norm(reference))
+    difference = float(np.linalg.norm(got - reference))
+    return difference / norm if norm else difference
