@@ -332,6 +332,107 @@ TEST_F(RandomLayouts, SlicesJoinsReshapes) {
 }
 
 //===----------------------------------------------------------------------===//
+// Arbitrary layouts: replication, gaps, xors, odd digits in any order
+//===----------------------------------------------------------------------===//
+
+static std::optional<Layout> arbitrary(Random &rng, ArrayRef<DimId> ins, ArrayRef<DimId> outs, int64_t size) {
+  static const std::vector<int64_t> sizes{2, 2, 2, 2, 2, 2, 2, 2, 3, 4, 5, 6},
+      strides{1, 1, 1, 2, 2, 4, 4, 8, 8, 16, 3, 6, 12, 24};
+  LayoutBuilder b;
+  for (DimId o : outs)
+    b.out(o, size, rng.below(5));
+  for (DimId in : ins)
+    for (unsigned k = rng.below(5); k > 0; --k) {
+      SmallVector<DimValue, 2> moves;
+      for (DimId o : outs)
+        if (rng.below(5) < 2)
+          moves.push_back({o, rng.below(16) ? rng.pick(strides) : rng.below(40)});
+      b.digit(in, rng.pick(sizes), moves);
+    }
+  FailureOr<Layout> l = b.build();
+  return succeeded(l) ? std::optional<Layout>(*l) : std::nullopt;
+}
+
+TEST(ArbitraryLayouts, Sections) {
+  Random rng(11);
+  int sections = 0, surjective = 0;
+  for (int t = 0; t < 40000; ++t) {
+    int64_t size = 1 + rng.below(12);
+    std::optional<Layout> l = arbitrary(rng, kThread, {D0, D1}, size);
+    if (!l)
+      continue;
+    if (FailureOr<Layout> back = Layout::parse(l->str()); failed(back) || *back != *l)
+      FAIL() << l->str();
+    if (l->domainSize() > 4096)
+      continue;
+    std::vector<bool> hit(size * size);
+    auto x = l->table(D0, kThread), y = l->table(D1, kThread);
+    for (size_t i = 0; i < x.size(); ++i)
+      if (x[i] < size && y[i] < size)
+        hit[x[i] * size + y[i]] = true;
+    bool all = !llvm::is_contained(hit, false);
+    if (l->isSurjective()) {
+      ++surjective;
+      ASSERT_TRUE(all) << l->str();
+    }
+    FailureOr<Layout> s = l->section();
+    if (failed(s))
+      continue;
+    ++sections;
+    for (int64_t i = 0; i < size && i < s->inSize(D0); ++i)
+      for (int64_t j = 0; j < size && j < s->inSize(D1); ++j) {
+        auto v = (*s)({{D0, i}, {D1, j}});
+        SmallVector<DimValue, 3> at;
+        for (auto [o, value] : llvm::zip(s->outs(), v))
+          at.push_back({o.id, value});
+        auto c = (*l)(at);
+        ASSERT_TRUE(c[0] == i && c[1] == j) << l->str() << " section " << s->str();
+      }
+    ASSERT_GE(s->inSize(D0), size);
+  }
+  EXPECT_GT(sections, 500);
+  EXPECT_GE(surjective, sections);
+}
+
+TEST(ArbitraryLayouts, Compositions) {
+  Random rng(12);
+  int composed = 0, xored = 0;
+  for (int t = 0; t < 100000; ++t) {
+    std::optional<Layout> f = arbitrary(rng, {Reg, Lane}, {D0, D1}, 64),
+                          g = arbitrary(rng, {D0, D1}, {Off}, 4096);
+    if (!f || !g || f->domainSize() > 2048)
+      continue;
+    FailureOr<Layout> h = f->then(*g);
+    if (failed(h))
+      continue;
+    ++composed;
+    xored += h->zone(Off) > 0;
+    auto x = f->table(D0, {Reg, Lane}), y = f->table(D1, {Reg, Lane}), z = h->table(Off, {Reg, Lane});
+    ASSERT_EQ(x.size(), z.size());
+    for (size_t i = 0; i < x.size(); ++i)
+      ASSERT_EQ(z[i], g->at(Off, {{D0, x[i]}, {D1, y[i]}}))
+          << f->str() << " then " << g->str() << " gave " << h->str();
+  }
+  EXPECT_GT(composed, 3000);
+  EXPECT_GT(xored, 150);
+}
+
+TEST(ArbitraryLayouts, Injective) {
+  Random rng(13);
+  int injective = 0;
+  for (int t = 0; t < 20000; ++t) {
+    std::optional<Layout> l = arbitrary(rng, {D0, D1}, {Off}, 4096);
+    if (!l || !l->isInjective() || l->domainSize() > 4096)
+      continue;
+    ++injective;
+    auto x = l->table(Off, {D0, D1});
+    llvm::sort(x);
+    ASSERT_TRUE(std::adjacent_find(x.begin(), x.end()) == x.end()) << l->str();
+  }
+  EXPECT_GT(injective, 300);
+}
+
+//===----------------------------------------------------------------------===//
 // Swizzles
 //===----------------------------------------------------------------------===//
 
