@@ -7,7 +7,6 @@
 #include "llvm/BinaryFormat/AMDGPUMetadataVerifier.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/BinaryFormat/MsgPackDocument.h"
-#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Object/ELFObjectFile.h"
@@ -171,15 +170,14 @@ static Expected<std::unique_ptr<Module>> prepare(mlir::ModuleOp mlirModule, LLVM
                                                  TargetMachine &machine, const TargetDesc &target,
                                                  const BackendOptions &options) {
   mlir::TimingScope translating = timer(options, "translate to LLVM IR");
-  Expected<std::unique_ptr<Module>> translated = translateModule(mlirModule, context);
+  Expected<std::unique_ptr<Module>> translated =
+      translateModule(mlirModule, context, options.lineInfo ? LineTables::Full : LineTables::None);
   if (!translated)
     return translated.takeError();
   std::unique_ptr<Module> module = std::move(*translated);
   module->setTargetTriple(machine.getTargetTriple());
   module->setDataLayout(machine.createDataLayout());
   setCodeObjectVersion(*module);
-  if (!options.lineInfo)
-    StripDebugInfo(*module);
   translating.stop();
 
   mlir::TimingScope optimizing = timer(options, "optimise LLVM IR");

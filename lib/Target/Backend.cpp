@@ -1,7 +1,9 @@
 //===- Backend.cpp - what all code generators share -------------------------------===//
 #include "tilec/Target/Backend.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
@@ -11,6 +13,7 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "tilec/Target/AMDGPUBackend.h"
 #include "tilec/Target/NVPTXBackend.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
@@ -21,6 +24,7 @@
 #include "llvm/Support/ThreadPool.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
+#include <mutex>
 
 using namespace llvm;
 using namespace tilec;
@@ -79,7 +83,21 @@ Error DiagnosticCollector::take() {
 // MLIR -> LLVM IR -> machine code
 //===----------------------------------------------------------------------===//
 
-Expected<std::unique_ptr<Module>> target::translateModule(mlir::ModuleOp module, LLVMContext &context) {
+/// Gives every function without one a scope for its locations.
+static bool addDebugScopes(mlir::ModuleOp module, LineTables lines) {
+  mlir::LLVM::DIScopeForLLVMFuncOpPassOptions options;
+  options.emissionKind = lines == LineTables::Full ? mlir::LLVM::DIEmissionKind::LineTablesOnly
+                                                   : mlir::LLVM::DIEmissionKind::DebugDirectivesOnly;
+  mlir::PassManager passes(module.getContext());
+  passes.addPass(mlir::LLVM::createDIScopeForLLVMFuncOpPass(options));
+  return succeeded(passes.run(module));
+}
+
+Expected<std::unique_ptr<Module>> target::translateModule(mlir::ModuleOp module, LLVMContext &context,
+                                                          LineTables lines) {
+  // A few milliseconds; what comes after it, in LLVM contexts of their own, is what threads are for.
+  static std::mutex mutex;
+  std::lock_guard<std::mutex> lock(mutex);
   mlir::Operation *root = module;
   auto nested = module.getOps<mlir::gpu::GPUModuleOp>();
   if (!nested.empty()) {
@@ -87,9 +105,13 @@ Expected<std::unique_ptr<Module>> target::translateModule(mlir::ModuleOp module,
       return toolError(ToolError::Internal, "more than one gpu.module for one image");
     root = *nested.begin();
   }
+  if (lines != LineTables::None && !addDebugScopes(module, lines))
+    return toolError(ToolError::Internal, "locations cannot be turned into line tables");
   std::unique_ptr<Module> result = mlir::translateModuleToLLVMIR(root, context, "tile");
   if (!result)
     return toolError(ToolError::Internal, "the LLVM dialect cannot be translated to LLVM IR");
+  if (lines == LineTables::None)
+    StripDebugInfo(*result);
   return std::move(result);
 }
 

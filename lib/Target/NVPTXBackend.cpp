@@ -4,7 +4,6 @@
 #include "mlir/Support/Timing.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Linker/Linker.h"
@@ -243,14 +242,13 @@ static Expected<std::unique_ptr<Module>> prepare(mlir::ModuleOp mlirModule, LLVM
                                                  TargetMachine &machine, const TargetDesc &target,
                                                  const BackendOptions &options) {
   mlir::TimingScope translating = timer(options, "translate to LLVM IR");
-  Expected<std::unique_ptr<Module>> translated = translateModule(mlirModule, context);
+  Expected<std::unique_ptr<Module>> translated =
+      translateModule(mlirModule, context, options.lineInfo ? LineTables::DirectivesOnly : LineTables::None);
   if (!translated)
     return translated.takeError();
   std::unique_ptr<Module> module = std::move(*translated);
   module->setTargetTriple(machine.getTargetTriple());
   module->setDataLayout(machine.createDataLayout());
-  if (!options.lineInfo)
-    StripDebugInfo(*module);
   translating.stop();
 
   mlir::TimingScope linking = timer(options, "link libdevice");

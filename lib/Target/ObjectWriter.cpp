@@ -7,7 +7,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Bitcode/BitcodeReader.h"
-#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Linker/Linker.h"
@@ -169,7 +168,7 @@ static void setHostAttributes(Module &module) {
 static Expected<std::unique_ptr<Module>> makeHostModule(mlir::ModuleOp hostModule, LLVMContext &context,
                                                         TargetMachine &machine, const Library &library,
                                                         const ObjectOptions &options) {
-  Expected<std::unique_ptr<Module>> translated = translateModule(hostModule, context);
+  Expected<std::unique_ptr<Module>> translated = translateModule(hostModule, context, LineTables::None);
   if (!translated)
     return translated.takeError();
   std::unique_ptr<Module> module = std::move(*translated);
@@ -177,7 +176,6 @@ static Expected<std::unique_ptr<Module>> makeHostModule(mlir::ModuleOp hostModul
   module->setSourceFileName(library.module);
   module->setTargetTriple(machine.getTargetTriple());
   module->setDataLayout(machine.createDataLayout());
-  StripDebugInfo(*module);
   buildTables(*module, library);
   if (Error error = writeApi(*module, library, options.manifest))
     return std::move(error);
@@ -210,6 +208,10 @@ static Error linkCPUImages(Module &module, const Library &library) {
     if (Linker::linkModules(module, std::move(*part)))
       return toolError(ToolError::Internal, "code for " + image.arch + " cannot be linked");
   }
+  // Names the compiler that made the bitcode; every version would give another object.
+  for (StringRef name : {"llvm.ident", "llvm.commandline"})
+    if (NamedMDNode *node = module.getNamedMetadata(name))
+      node->eraseFromParent();
   StringSet<> visible = apiNames(library);
   internalizeModule(module, [&](const GlobalValue &value) {
     return value.isDeclaration() || visible.contains(value.getName());

@@ -86,9 +86,16 @@ void applyReport(Image &image, DeviceImage compiled);
 // For back ends
 //===----------------------------------------------------------------------===//
 
-/// Translates `module` (or the only gpu.module in it); diagnostics go through the MLIR context.
+/// What becomes of the locations.
+enum class LineTables : uint8_t {
+  None,
+  Full,          ///< DWARF line tables
+  DirectivesOnly ///< .file and .loc alone: ptxas refuses to optimise code with any other debug information
+};
+/// Translates `module` (or the only gpu.module in it); diagnostics go through the MLIR context. Threads may
+/// call it at once, also for modules of one context.
 llvm::Expected<std::unique_ptr<llvm::Module>> translateModule(mlir::ModuleOp module,
-                                                              llvm::LLVMContext &context);
+                                                              llvm::LLVMContext &context, LineTables lines);
 /// LLVM's standard pipeline of that level, for that machine.
 llvm::Error optimizeModule(llvm::Module &module, llvm::TargetMachine &machine, unsigned optLevel);
 /// Machine code, or assembly text.
