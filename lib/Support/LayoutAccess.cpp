@@ -63,18 +63,26 @@ FailureOr<Reduction> tilec::planReduction(const Layout &f, unsigned axis, unsign
 static Waves rowWaves(const Layout &address, unsigned elemBytes, int x) {
   auto lanes = address.contributions(DimId::Lane, DimId::Offset);
   auto regs = address.contributions(DimId::Reg, DimId::Offset);
-  Waves total;
+  Waves total, one;
   SmallVector<int64_t, 8> addr(8);
-  for (auto &r : regs)
-    for (int q = 0; q < x; ++q) {
-      for (int i = 0; i < 8; ++i) {
-        auto &l = lanes[8 * q + i];
-        addr[i] = ((l.first ^ r.first) + l.second + r.second) * elemBytes;
+  std::optional<int64_t> last; // rows are aligned, so that only what is xored changes the banks
+  for (auto &r : regs) {
+    if (last != r.first) {
+      last = r.first;
+      one = {};
+      for (int q = 0; q < x; ++q) {
+        for (int i = 0; i < 8; ++i) {
+          auto &l = lanes[8 * q + i];
+          addr[i] = ((l.first ^ r.first) + l.second + r.second) * elemBytes;
+        }
+        Waves w = bankWaves(addr, 16, BankModel::SM);
+        one.waves += w.waves;
+        one.ideal += w.ideal;
       }
-      Waves w = bankWaves(addr, 16, BankModel::SM);
-      total.waves += w.waves;
-      total.ideal += w.ideal;
     }
+    total.waves += one.waves;
+    total.ideal += one.ideal;
+  }
   return total;
 }
 

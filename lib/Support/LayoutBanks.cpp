@@ -188,16 +188,27 @@ static Waves accessWavesOf(const Layout &a, unsigned elemBytes, int64_t vec, Ban
   auto regs = a.contributions(DimId::Reg, DimId::Offset);
   auto lanes = a.contributions(DimId::Lane, DimId::Offset);
   auto warps = a.contributions(DimId::Warp, DimId::Offset);
+  // What is added to all lanes alike only rotates the banks; what is xored, or shifts within a word, matters.
+  struct Counted {
+    int64_t low, inWord;
+    Waves waves;
+  };
+  SmallVector<Counted, 16> counted;
   Waves total;
   SmallVector<int64_t, 64> addr(lanes.size());
   for (size_t r = 0; r < regs.size(); r += vec)
     for (size_t w = 0; w < std::min<size_t>(warps.size(), 2); ++w) {
       int64_t low = regs[r].first ^ warps[w].first, high = regs[r].second + warps[w].second;
-      for (size_t l = 0; l < lanes.size(); ++l)
-        addr[l] = ((lanes[l].first ^ low) + lanes[l].second + high) * elemBytes;
-      Waves one = bankWaves(addr, vec * elemBytes, model);
-      total.waves += one.waves;
-      total.ideal += one.ideal;
+      int64_t inWord = high * elemBytes % 4;
+      auto *it = llvm::find_if(counted, [&](const Counted &c) { return c.low == low && c.inWord == inWord; });
+      if (it == counted.end()) {
+        for (size_t l = 0; l < lanes.size(); ++l)
+          addr[l] = ((lanes[l].first ^ low) + lanes[l].second + high) * elemBytes;
+        counted.push_back({low, inWord, bankWaves(addr, vec * elemBytes, model)});
+        it = std::prev(counted.end());
+      }
+      total.waves += it->waves.waves;
+      total.ideal += it->waves.ideal;
     }
   return total;
 }
@@ -248,6 +259,8 @@ public:
       }
       cost.waves += w.waves;
       cost.ideal += w.ideal;
+      if (best && cost.waves >= best->cost.waves)
+        return false;
     }
     if (!best || cost.waves < best->cost.waves)
       best = SharedChoice{cost, std::move(name), s};

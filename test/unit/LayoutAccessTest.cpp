@@ -100,6 +100,8 @@ TEST(LayoutAccess, LdMatrixReasons) {
   EXPECT_EQ(reason(wgmmaD(64), Layout::strided({{D0, 64}, {D1, 64}}, {68, 1}), 2, false),
             "rows are not 16-byte aligned");
   EXPECT_EQ(reason(wgmmaD(64), rows(64, 64), 4, false), "lanes 0 to 3 do not run along a 16-byte row");
+  EXPECT_EQ(reason(L("reg 2:d1 | lane 2:2d1 2:8d0 8:d0 -> 16x4"), rows(16, 8), 2, false),
+            "lanes 0 to 3 do not run along a 16-byte row");
   EXPECT_EQ(reason(mma(8, 32).b, rows(32, 16), 1, true), ".trans moves 16-bit elements only");
   EXPECT_EQ(reason(wgmmaD(64), rows(64, 64), 8, false), "elements wider than 32 bits");
   EXPECT_EQ(reason(matrixAtom(MatrixKind::MFMA, 16, 16, 16, 16)->a, rows(16, 16), 2, false),

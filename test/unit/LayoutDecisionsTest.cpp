@@ -486,6 +486,8 @@ TEST(LayoutReductions, Costs) {
   r = *planReduction(wgmmaAccumulator(128, 64, {2, 1}), 0, 4);
   EXPECT_EQ(r.parts, 8);
   EXPECT_EQ(r.warps.back().dim, Group);
+  r = *planReduction(L("reg 2:d1 2:0 | lane 4:2d1 8:d0 -> 8x8"), 1, 4); // replicated registers count once
+  EXPECT_EQ(std::make_tuple(r.inThread, r.shuffles), std::make_tuple(1, 2));
   std::string why;
   EXPECT_TRUE(failed(planReduction(L("reg 4:8d0+d1 | lane 8:d0 -> 32x4"), 1, 4, &why)));
   EXPECT_EQ(why, "a digit of reg moves the reduced axis and another one");

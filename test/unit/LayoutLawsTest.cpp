@@ -292,6 +292,28 @@ TEST_F(RandomLayouts, ProductsAndDivision) {
   });
 }
 
+TEST(LayoutLaws, ProductsWithXor) {
+  Random rng(9);
+  for (int t = 0; t < 200; ++t) {
+    int64_t atom = int64_t(1) << rng.below(4), copies = 8;
+    Layout a = LayoutBuilder().out(D0, atom).digit(Reg, atom, {{D0, 1}}).known();
+    LayoutBuilder place;
+    place.out(D0, copies, 3);
+    for (DimId d : {Reg, Lane, Lane, Warp})
+      place.digit(d, 2, {{D0, rng.below(8)}});
+    Layout b = place.known(), p = *a.times(b);
+    FragTable at(a), bt(b), pt(p);
+    for (int64_t r = 0; r < pt.R; ++r)
+      for (int64_t l = 0; l < pt.L; ++l)
+        for (int64_t w = 0; w < pt.W; ++w)
+          ASSERT_EQ(pt.at(0, r, l, w), at.at(0, r % atom, 0, 0) + atom * bt.at(0, r / atom, l, w)) << b.str();
+  }
+  EXPECT_TRUE(failed(L("reg 3:d0 -> 3").times(L("reg 2:d0 | lane 2:d0 -> 2^2")))); // xor above an odd atom
+  // The pieces fit, but their sum is not their xor.
+  EXPECT_FALSE(L("reg 2:4d0 | lane 2:4d0 -> 8^8").over(L("reg 2:4d0 -> 4")));
+  EXPECT_FALSE(L("reg 6:d0 -> 12").over(L("reg 4:d0 -> 4")));
+}
+
 TEST_F(RandomLayouts, SlicesJoinsReshapes) {
   int sections = 0, reshapes = 0, parts = 0;
   forEach(8, 1500, [&](Random &, const Layout &f, int64_t M, int64_t N) {
