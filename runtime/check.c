@@ -20,19 +20,34 @@ typedef struct tensor_range {
   uint8_t written, empty, contiguous;
 } tensor_range;
 
-/* Row-major strides and the number of elements; 0 when it exceeds 63 bits. */
-static int row_major(const uint64_t *sizes, int32_t rank, int64_t *strides, int64_t *elements) {
+/* Of an empty tensor: as if its empty extents were 1. */
+static COLD int empty_row_major(const uint64_t *sizes, int32_t rank, int64_t *strides) {
   int64_t stride = 1;
-  int empty = 0;
   for (int32_t i = rank; i-- > 0;) {
     strides[i] = stride;
     int64_t size = (int64_t)sizes[i];
-    empty |= size == 0;
-    if (UNLIKELY(__builtin_mul_overflow(stride, size > 0 ? size : 1, &stride)))
+    if (__builtin_mul_overflow(stride, size > 0 ? size : 1, &stride))
       return 0;
   }
-  *elements = empty ? 0 : stride;
   return 1;
+}
+
+/* Row-major strides and the number of elements; 0 when it exceeds 63 bits. */
+static int row_major(const uint64_t *sizes, int32_t rank, int64_t *strides, int64_t *elements) {
+  int64_t product = 1;
+  int overflow = 0;
+  for (int32_t i = rank; i-- > 0;) {
+    strides[i] = product;
+    overflow |= __builtin_mul_overflow(product, (int64_t)sizes[i], &product);
+  }
+  *elements = product;
+  if (LIKELY(product > 0 && !overflow))
+    return 1;
+  /* Empty, too large, or (without checks) negative. */
+  for (int32_t i = 0; i < rank; ++i)
+    if ((int64_t)sizes[i] <= 0)
+      *elements = 0;
+  return *elements == 0 && empty_row_major(sizes, rank, strides);
 }
 
 /*===- Failures ---------------------------------------------------------------*/
@@ -99,6 +114,7 @@ static COLD tile_status fail_extent(const call_state *call, int32_t arg, int32_t
                                     int64_t actual) {
   const tile_gen_arg *a = &call->kernel->args[arg];
   error_place place = place_of(call, arg, dim, expected, actual);
+  place.expected = actual < 0 ? 0 : expected;
   if (actual < 0)
     return tilert_fail(TILE_ERR_SHAPE, &place,
                        "argument %s (%d), dim %d: extent must not be negative, got %lld", a->name, arg, dim,
@@ -193,16 +209,13 @@ static tile_status read_extents(const call_state *call, const tile_tensor *const
       const tile_gen_dim *d = &a->dims[i];
       int64_t size = t->shape[i];
       view[1 + i] = (uint64_t)size;
+      int64_t expected = size;
       if (d->kind == TILE_DIM_BIND)
         symbols[d->symbol] = size;
-      if (!check)
-        continue;
-      if (UNLIKELY(size < 0))
-        return fail_extent(call, arg, i, 0, size);
-      if (UNLIKELY(d->kind == TILE_DIM_CONST && size != d->value))
-        return fail_extent(call, arg, i, d->value, size);
-      if (UNLIKELY(d->kind == TILE_DIM_EQUAL && size != symbols[d->symbol]))
-        return fail_extent(call, arg, i, symbols[d->symbol], size);
+      else if (d->kind != TILE_DIM_ANY)
+        expected = d->kind == TILE_DIM_CONST ? d->value : symbols[d->symbol];
+      if (UNLIKELY((size != expected || size < 0) && check))
+        return fail_extent(call, arg, i, expected, size);
     }
     view += 1 + 2 * a->rank;
   }
@@ -216,11 +229,11 @@ static tile_status read_plain_strides(const call_state *call, int32_t arg, const
                                       const int64_t *rows, int64_t elements, uint64_t *view) {
   int32_t rank = call->kernel->args[arg].rank;
   int check = t->strides && elements && !(call->flags & TILE_LAUNCH_NO_CHECKS);
-  for (int32_t i = 0; i < rank; ++i) {
+  for (int32_t i = 0; i < rank; ++i)
     view[1 + rank + i] = (uint64_t)rows[i];
-    if (UNLIKELY(check && t->strides[i] != rows[i] && view[1 + i] != 1))
+  for (int32_t i = 0; check && i < rank; ++i)
+    if (UNLIKELY(t->strides[i] != rows[i] && view[1 + i] != 1))
       return fail_stride(call, arg, i, rows[i], t->strides[i]);
-  }
   return TILE_OK;
 }
 
@@ -261,12 +274,22 @@ static int reach(const uint64_t *view, const tile_gen_arg *a, int64_t *low, int6
     if (__builtin_add_overflow(span < 0 ? lowest : highest, span, span < 0 ? &lowest : &highest))
       return 0;
   }
-  int64_t bits = a->dtype_bits;
-  if (__builtin_mul_overflow(lowest, bits, low) || __builtin_add_overflow(highest, 1, &highest) ||
-      __builtin_mul_overflow(highest, bits, high) || __builtin_add_overflow(*high, 7, high))
+  if (__builtin_add_overflow(highest, 1, &highest))
     return 0;
-  *low = -((-*low + 7) / 8);
-  *high /= 8;
+  int64_t unit = a->dtype_bits % 8 == 0 ? a->dtype_bits / 8 : a->dtype_bits;
+  if (__builtin_mul_overflow(lowest, unit, low) || __builtin_mul_overflow(highest, unit, high))
+    return 0;
+  if (a->dtype_bits % 8 != 0) { /* packed elements: from bits to bytes, outward */
+    *low = -((-*low + 7) / 8);
+    *high = *high / 8 + (*high % 8 != 0);
+  }
+  return 1;
+}
+
+static int dense_reach(int64_t elements, int64_t bits, int64_t *high) {
+  if (bits % 8 == 0)
+    return !__builtin_mul_overflow(elements, bits / 8, high);
+  *high = elements / 8 * bits + (elements % 8 * bits + 7) / 8;
   return 1;
 }
 
@@ -292,7 +315,8 @@ static tile_status check_memory(const call_state *call, int32_t arg, const uint6
       return fail_align(call, arg, view[0]);
   }
   int64_t low = 0, high = 0;
-  if (UNLIKELY(!reach(view, a, &low, &high)))
+  int fits = a->strides ? reach(view, a, &low, &high) : dense_reach(elements, a->dtype_bits, &high);
+  if (UNLIKELY(!fits))
     return fail_width(call, arg);
   if (UNLIKELY(call->kernel->index_bits == 32 && (high > INT64_C(0x80000000) || low < -INT64_C(0x80000000))))
     return fail_width(call, arg);
@@ -340,13 +364,13 @@ static tile_status find_device(call_state *call, const tile_launch *launch,
     if (kernel->args[arg].kind != TILE_ARG_TENSOR)
       continue;
     tile_device d = tensors[n]->device;
-    int32_t backend = backend_of(d.type);
     if (n++ == 0) {
       device = d;
-      call->backend = backend;
-      if (UNLIKELY(backend == BACKEND_NONE))
+      call->backend = backend_of(d.type);
+      if (UNLIKELY(call->backend == BACKEND_NONE))
         return fail_unknown_device(call, arg, d);
-    } else if (UNLIKELY(backend != call->backend || d.id != device.id)) {
+    } else if (UNLIKELY(d.id != device.id ||
+                        (d.type != device.type && backend_of(d.type) != call->backend))) {
       return fail_device(call, arg, device, d);
     }
   }

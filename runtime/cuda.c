@@ -174,6 +174,14 @@ static tile_status load_function(const cuda_api *cu, library_state *state, const
     error_place place = NO_PLACE(kernel);
     return tilert_fail(TILE_ERR_INTERNAL, &place, "the table of %s is malformed", variant->symbol);
   }
+  for (int32_t i = 0; i < variant->num_maps; ++i) {
+    map_problem p = tilert_map_recipe(&variant->maps[i]);
+    if (p.text) {
+      error_place place = {kernel, variant->maps[i].arg, p.dim, p.expected, p.actual, TILE_NATIVE_NONE, 0};
+      return tilert_fail(TILE_ERR_TENSOR_MAP, &place, "tensor map %d of %s: %s (%lld), got %lld", i,
+                         variant->symbol, p.text, (long long)p.expected, (long long)p.actual);
+    }
+  }
   CUkernel handle = NULL;
   CUresult error =
       cu->cuLibraryGetKernel(&handle, (CUlibrary)state->cuda_images[variant->image], variant->symbol);
@@ -274,9 +282,12 @@ static tile_status cuda_count(int32_t *count) {
 static COLD tile_status fail_map(const call_state *call, const tile_gen_map *map, map_problem p) {
   int known = map->arg >= 0 && map->arg < call->kernel->num_args;
   error_place place = {call->kernel->name, map->arg, p.dim, p.expected, p.actual, TILE_NATIVE_NONE, 0};
-  return tilert_fail(TILE_ERR_TENSOR_MAP, &place, "argument %s (%d), dim %d: %s (%lld), got %lld",
-                     known ? call->kernel->args[map->arg].name : "?", map->arg, p.dim, p.text,
-                     (long long)p.expected, (long long)p.actual);
+  const char *name = known ? call->kernel->args[map->arg].name : "a view";
+  if (p.dim < 0)
+    return tilert_fail(TILE_ERR_TENSOR_MAP, &place, "argument %s (%d): %s (%lld), got %lld", name, map->arg,
+                       p.text, (long long)p.expected, (long long)p.actual);
+  return tilert_fail(TILE_ERR_TENSOR_MAP, &place, "argument %s (%d), dim %d: %s (%lld), got %lld", name,
+                     map->arg, p.dim, p.text, (long long)p.expected, (long long)p.actual);
 }
 
 static tile_status encode_map(const cuda_api *cu, const call_state *call, const tile_gen_map *map,

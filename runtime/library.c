@@ -30,6 +30,7 @@ static void after_fork(void) {
   for (library_state *l = __atomic_load_n(&all_libraries, __ATOMIC_ACQUIRE); l; l = l->next)
     l->mutex = mutex;
   tilert_pool_forked();
+  tilert_log_forked();
 }
 
 static void register_fork_handler(void) { pthread_atfork(NULL, NULL, after_fork); }

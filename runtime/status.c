@@ -61,29 +61,34 @@ uint32_t tile_rt_abi(void) { return TILE_RT_ABI; }
 
 /*===- Log --------------------------------------------------------------------*/
 
-/* Function and user pointer change together; a reader must never see half. */
-static pthread_mutex_t log_mutex = PTHREAD_MUTEX_INITIALIZER;
+/* Held for reading during a call of the function: once tile_set_log returns, the
+   old function runs no more and its user data may go. */
+static pthread_rwlock_t log_lock = PTHREAD_RWLOCK_INITIALIZER;
 static tile_log_fn log_fn;
 static void *log_user;
 static int32_t log_on;
 
 void tile_set_log(tile_log_fn fn, void *user) {
-  pthread_mutex_lock(&log_mutex);
+  pthread_rwlock_wrlock(&log_lock);
   log_fn = fn;
   log_user = user;
   __atomic_store_n(&log_on, fn != NULL, __ATOMIC_RELEASE);
-  pthread_mutex_unlock(&log_mutex);
+  pthread_rwlock_unlock(&log_lock);
 }
 
 int tilert_log_enabled(void) { return __atomic_load_n(&log_on, __ATOMIC_ACQUIRE); }
 
 static void send_log(int32_t level, const char *text) {
-  pthread_mutex_lock(&log_mutex);
-  tile_log_fn fn = log_fn;
-  void *user = log_user;
-  pthread_mutex_unlock(&log_mutex);
-  if (fn)
-    fn(user, level, text);
+  pthread_rwlock_rdlock(&log_lock);
+  if (log_fn)
+    log_fn(log_user, level, text);
+  pthread_rwlock_unlock(&log_lock);
+}
+
+/* In the child of fork, where another thread may have held it. */
+void tilert_log_forked(void) {
+  pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+  log_lock = lock;
 }
 
 void tilert_log(int32_t level, const char *format, ...) {

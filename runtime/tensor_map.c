@@ -29,8 +29,8 @@ static int64_t required_alignment(const tile_gen_map *map) {
 
 static int64_t swizzle_span(int32_t swizzle) { return swizzle == 1 ? 32 : swizzle == 2 ? 64 : 128; }
 
-/* What depends on the recipe alone. */
-static map_problem check_recipe(const tile_gen_map *map) {
+/* What depends on the recipe alone: asked once, when its library is loaded. */
+map_problem tilert_map_recipe(const tile_gen_map *map) {
   if (map->rank < 1 || map->rank > 5)
     return problem("a tensor map has 1 to 5 dimensions", -1, 5, map->rank);
   if (map->interleave && map->rank < 3)
@@ -71,21 +71,19 @@ static map_problem find_stride(const tile_gen_map *map, const uint64_t *values, 
     return problem("the stride must be positive", axis, 1, stride);
   if (__builtin_mul_overflow(stride, (int64_t)map->elem_bits, &bits) || bits / 8 >= INT64_C(1) << 40)
     return problem("the stride must be below 2^40 bytes", axis, INT64_C(1) << 40, stride);
-  if (bits % (8 * align) != 0)
+  if (bits & (8 * align - 1))
     return problem("the stride in bytes must be a multiple of the required alignment", axis, align, bits / 8);
   *bytes = bits / 8;
   return problem(0, -1, 0, 0);
 }
 
 map_problem tilert_map_geometry(const tile_gen_map *map, const uint64_t *values, map_geometry *geometry) {
-  map_problem p = check_recipe(map);
-  if (UNLIKELY(p.text != 0))
-    return p;
+  map_problem p = problem(0, -1, 0, 0);
   int64_t align = required_alignment(map);
   geometry->address = values[map->slot];
-  if (UNLIKELY(geometry->address % (uint64_t)align != 0))
-    return problem("the address must be a multiple of the required alignment", -1, align,
-                   (int64_t)(geometry->address % (uint64_t)align));
+  int64_t over = (int64_t)(geometry->address & (uint64_t)(align - 1));
+  if (UNLIKELY(over))
+    return problem("the address must be a multiple of the required alignment", -1, align, over);
   int64_t stride = 0;
   for (int32_t j = 0; j < map->rank; ++j) {
     int32_t axis = map->axes[j];
@@ -100,7 +98,7 @@ map_problem tilert_map_geometry(const tile_gen_map *map, const uint64_t *values,
       if (UNLIKELY(size != 1 && step != 1))
         return problem("the innermost stride must be 1 element", axis, 1, step);
       /* Dense rows, for a second dimension whose own stride does not matter. */
-      stride = (size * map->elem_bits / 8 + align - 1) / align * align;
+      stride = ((size * map->elem_bits >> 3) + align - 1) & -align;
       continue;
     }
     p = find_stride(map, values, j, stride, &stride);
@@ -108,8 +106,8 @@ map_problem tilert_map_geometry(const tile_gen_map *map, const uint64_t *values,
       return p;
     geometry->strides[j] = (uint64_t)stride;
   }
-  int64_t inner = map->type == TYPE_16U4_ALIGN8 ? 2 : is_padded(map) ? 128 : 1;
-  if (UNLIKELY(geometry->dims[0] % (uint64_t)inner != 0))
+  int64_t inner = map->type < TYPE_16U4_ALIGN8 ? 1 : is_padded(map) ? 128 : 2;
+  if (UNLIKELY(geometry->dims[0] & (uint64_t)(inner - 1)))
     return problem("the innermost extent of a packed type must be a multiple of its group", map->axes[0],
                    inner, (int64_t)geometry->dims[0]);
   return p;

@@ -151,7 +151,7 @@ typedef struct tile_launch {
 } tile_launch;
 
 #define TILE_LAUNCH_INIT(stream_)                                                                            \
-  {(uint32_t)sizeof(tile_launch), 0u, (stream_), {TILE_DEVICE_NONE, -1}, -1, 0, NULL, 0u}
+  {sizeof(tile_launch), 0u, (stream_), {TILE_DEVICE_NONE, -1}, -1, 0, NULL, 0u}
 
 /*===- Errors -----------------------------------------------------------------*/
 typedef struct tile_error_info {

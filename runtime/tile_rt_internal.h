@@ -100,6 +100,7 @@ COLD tile_status tilert_vfail(tile_status status, const error_place *place, cons
     __attribute__((format(printf, 3, 0)));
 
 int tilert_log_enabled(void);
+void tilert_log_forked(void);
 void tilert_log(int32_t level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A growing text in a fixed buffer; what does not fit becomes "...". */
@@ -198,6 +199,7 @@ typedef struct map_geometry {
   uint32_t steps[5];
 } map_geometry;
 
+map_problem tilert_map_recipe(const tile_gen_map *map);
 map_problem tilert_map_geometry(const tile_gen_map *map, const uint64_t *values, map_geometry *geometry);
 int tilert_map_is_small_and_sparse(const tile_gen_map *map, const map_geometry *geometry);
 

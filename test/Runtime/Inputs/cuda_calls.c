@@ -1,0 +1,210 @@
+/*===- cuda_calls.c - what good calls make of the CUDA driver ---------------===*/
+#include "rt_tensors.h"
+
+static char log_text[1 << 16];
+static void keep_log(void *user, int32_t level, const char *text) {
+  (void)user;
+  (void)level;
+  strncat(log_text, text, sizeof(log_text) - strlen(log_text) - 2);
+  strcat(log_text, "\n");
+}
+
+static void test_first_launch(const fake_control *fake) {
+  rt_gemm g;
+  fake_launch l;
+  fake_map m;
+  int32_t count = -1;
+  CHECK_EQ(tile_device_count(TILE_DEVICE_CUDA, &count), TILE_OK);
+  CHECK_EQ(count, 1);
+  rt_gemm_set(&g, TILE_DEVICE_CUDA, 1000, 200, 64);
+  tile_set_log(keep_log, NULL);
+  CHECK_EQ(rt_gemm_run(&g), TILE_OK);
+  tile_set_log(NULL, NULL);
+  CHECK_TEXT(log_text, "image sm_90a chosen for device sm_90");
+  CHECK_TEXT(log_text,
+             "launch gemm.0: image sm_90a, gemm_tma, 64 blocks of 384 threads, 200000 bytes shared");
+  fake->last_launch(&l);
+  CHECK(strcmp(l.symbol, "gemm_tma") == 0);
+  CHECK_EQ(l.grid[0], 64); /* 4 x 16 blocks, fewer than 132 multiprocessors */
+  CHECK_EQ(l.block[0], 384);
+  CHECK_EQ(l.shared, 200000);
+  CHECK_EQ(l.params[0], 4);
+  CHECK_EQ(l.params[1], 16);
+  CHECK_EQ(l.params[2], 0x100000000); /* the fake's map begins with the address */
+  CHECK_EQ(l.params[3], 0x200000000);
+  CHECK_EQ(l.params[4], 0x300000000);
+  CHECK_EQ(l.params[5], 200);        /* stride 0 of C, 4 bytes */
+  CHECK_EQ(l.params[6], 0x3fc00000); /* 1.5f */
+  fake->last_map(&m);
+  CHECK_EQ(m.rank, 2);
+  CHECK_EQ(m.type, 6);
+  CHECK_EQ(m.dims[0], 200);
+  CHECK_EQ(m.dims[1], 64);
+  CHECK_EQ(m.strides[0], 400);
+  CHECK_EQ(m.box[0], 64);
+  CHECK_EQ(m.box[1], 64);
+  CHECK_EQ(m.swizzle, 3);
+  CHECK_EQ(fake->depth(), 0);
+  /* Nothing is loaded twice. */
+  int32_t loads = fake->calls("cuLibraryLoadData"), kernels = fake->calls("cuLibraryGetKernel");
+  CHECK_EQ(loads, 1);
+  CHECK_EQ(kernels, 4); /* all kernels of the chosen image, and only those */
+  CHECK_EQ(rt_gemm_run(&g), TILE_OK);
+  CHECK_EQ(fake->calls("cuLibraryLoadData"), loads);
+  CHECK_EQ(fake->calls("cuLibraryGetKernel"), kernels);
+  CHECK_EQ(fake->calls("cuDevicePrimaryCtxRetain"), 1);
+}
+
+static void test_grids(const fake_control *fake) {
+  rt_gemm g;
+  fake_launch l;
+  rt_gemm_set(&g, TILE_DEVICE_CUDA, 6400, 6400, 64);
+  CHECK_EQ(rt_gemm_run(&g), TILE_OK);
+  fake->last_launch(&l);
+  CHECK_EQ(l.grid[0], 132); /* persistent: one block for each multiprocessor */
+  /* A pitch TMA cannot take: the other variant, with the whole grid folded into x. */
+  rt_gemm_set(&g, TILE_DEVICE_CUDA, 6400, 6401, 66);
+  CHECK_EQ(rt_gemm_run(&g), TILE_OK);
+  fake->last_launch(&l);
+  CHECK(strcmp(l.symbol, "gemm_plain") == 0);
+  CHECK_EQ(l.grid[0], 101 * 100);
+  CHECK_EQ(l.params[1], 0x100000000);
+  CHECK_EQ(l.params[2], 66);
+  /* K = 0: A and B are empty, no map of them exists, but C must still be written. */
+  rt_gemm_set(&g, TILE_DEVICE_CUDA, 64, 64, 0);
+  g.A.t.data = NULL;
+  g.B.t.data = NULL;
+  CHECK_EQ(rt_gemm_run(&g), TILE_OK);
+  fake->last_launch(&l);
+  CHECK(strcmp(l.symbol, "gemm_plain") == 0);
+  /* An empty grid launches nothing. */
+  int32_t launches = fake->calls("cuLaunchKernelEx");
+  rt_gemm_set(&g, TILE_DEVICE_CUDA, 0, 64, 32);
+  g.A.t.data = NULL;
+  CHECK_EQ(rt_gemm_run(&g), TILE_OK);
+  CHECK_EQ(fake->calls("cuLaunchKernelEx"), launches);
+  /* Asking for a variant by number. */
+  rt_gemm_set(&g, TILE_DEVICE_CUDA, 128, 64, 32);
+  g.launch.variant = 1;
+  CHECK_EQ(rt_gemm_run(&g), TILE_OK);
+  fake->last_launch(&l);
+  CHECK(strcmp(l.symbol, "gemm_plain") == 0);
+}
+
+static void test_streams(const fake_control *fake) {
+  rt_gemm g;
+  fake_launch l;
+  void *stream = fake->new_stream(0);
+  rt_gemm_set(&g, TILE_DEVICE_CUDA, 128, 64, 32);
+  g.launch.stream = stream;
+  g.launch.flags = TILE_LAUNCH_PDL;
+  CHECK_EQ(rt_gemm_run(&g), TILE_OK);
+  fake->last_launch(&l);
+  CHECK(l.stream == stream);
+  CHECK_EQ(l.pdl, 1);
+  CHECK_EQ(fake->depth(), 0);
+  g.launch.variant = 1; /* gemm_plain does not wait for its predecessor, so the flag must not reach it */
+  CHECK_EQ(rt_gemm_run(&g), TILE_OK);
+  fake->last_launch(&l);
+  CHECK_EQ(l.pdl, 0);
+  int32_t asked = fake->calls("cuStreamGetCtx");
+  for (uintptr_t pseudo = 0; pseudo <= 2; ++pseudo) {
+    g.launch.stream = (void *)pseudo;
+    CHECK_EQ(rt_gemm_run(&g), TILE_OK);
+    fake->last_launch(&l);
+    CHECK(l.stream == (void *)pseudo);
+  }
+  CHECK_EQ(fake->calls("cuStreamGetCtx"), asked);
+  /* No tensors: the device comes from the stream, or from the descriptor. */
+  tile_launch launch = TILE_LAUNCH_INIT(stream);
+  launch.device.type = TILE_DEVICE_CUDA;
+  CHECK_EQ(t_tick(&launch, NULL, 5), TILE_OK);
+  fake->last_launch(&l);
+  CHECK(strcmp(l.symbol, "tick_90a") == 0);
+  CHECK_EQ(l.grid[0], 5);
+  launch.stream = NULL;
+  CHECK_EQ(t_tick(&launch, NULL, 5), TILE_ERR_NO_DEVICE);
+  launch.device.id = 0;
+  CHECK_EQ(t_tick(&launch, NULL, 5), TILE_OK);
+}
+
+/* Two devices of different architectures: one library each, one load of each image. */
+static void test_devices(const fake_control *fake) {
+  const fake_device two[] = {
+      {9, 0, NULL, 132, 232448, 65536}, {10, 3, NULL, 160, 232448, 65536}, {8, 9, NULL, 142, 101376, 65536}};
+  rt_gemm g;
+  fake_launch l;
+  fake->set_devices(3, two);
+  rt_gemm_set(&g, TILE_DEVICE_CUDA, 128, 64, 32);
+  for (int32_t device = 2; device >= 0; --device) {
+    static const char *const symbols[] = {"gemm_plain", "gemm_f", "gemm_80"};
+    g.A.t.device.id = g.B.t.device.id = g.C.t.device.id = device;
+    g.launch.variant = device == 0 ? 1 : -1;
+    CHECK_EQ(rt_gemm_run(&g), TILE_OK);
+    fake->last_launch(&l);
+    CHECK(strcmp(l.symbol, symbols[device]) == 0);
+    CHECK_EQ(l.device, device);
+  }
+  CHECK_EQ(fake->calls("cuLibraryLoadData"), 3);
+  CHECK_EQ(fake->calls("cuDevicePrimaryCtxRetain"), 3);
+}
+
+static void test_load_and_filter(const fake_control *fake) {
+  const tile_device device = {TILE_DEVICE_CUDA, 0}, cpu = {TILE_DEVICE_CPU, 0};
+  rt_gemm g;
+  fake_launch l;
+  const fake_device h200 = {9, 0, NULL, 132, 232448, 65536};
+  tile_rt_shutdown();
+  fake->set_devices(1, &h200);
+  CHECK_EQ(fake->calls("cuLibraryUnload"), fake->calls("cuLibraryLoadData"));
+  CHECK_EQ(fake->calls("cuDevicePrimaryCtxRelease"), fake->calls("cuDevicePrimaryCtxRetain"));
+  rt_gemm_set(&g, TILE_DEVICE_CUDA, 128, 64, 32);
+  g.launch.flags = TILE_LAUNCH_NO_LAZY_LOAD;
+  CHECK_EQ(rt_gemm_run(&g), TILE_ERR_NOT_LOADED);
+  CHECK_EQ(t_load(device), TILE_OK);
+  CHECK_EQ(t_load(cpu), TILE_OK);
+  CHECK_EQ(rt_gemm_run(&g), TILE_OK);
+  CHECK_EQ(tile_rt_set_image_filter("compute_80"), TILE_OK);
+  g.launch.flags = 0;
+  CHECK_EQ(rt_gemm_run(&g), TILE_OK);
+  fake->last_launch(&l);
+  CHECK(strcmp(l.symbol, "gemm_80") == 0);
+  CHECK_EQ(tile_rt_set_image_filter("sm_100f"), TILE_OK);
+  CHECK_EQ(rt_gemm_run(&g), TILE_ERR_NO_IMAGE);
+  CHECK_TEXT(rt_message(), "the image filter is sm_100f");
+  CHECK_EQ(tile_rt_set_image_filter(NULL), TILE_OK);
+  CHECK_EQ(rt_gemm_run(&g), TILE_OK);
+}
+
+static void test_modes(const fake_control *fake) {
+  rt_gemm g;
+  uint64_t bytes = 7;
+  int32_t launches = fake->calls("cuLaunchKernelEx");
+  rt_gemm_set(&g, TILE_DEVICE_CUDA, 100, 64, 32);
+  CHECK_EQ(rt_gemm_check(&g), TILE_OK);
+  g.A.t.data = g.B.t.data = g.C.t.data = NULL;
+  CHECK_EQ(t_gemm_workspace(&g.A.t, &g.B.t, &g.C.t, 1, &bytes), TILE_OK);
+  CHECK_EQ(bytes, 512);
+  CHECK_EQ(rt_gemm_check(&g), TILE_ERR_NULL_ARG);
+  CHECK_EQ(fake->calls("cuLaunchKernelEx"), launches);
+  /* The caller vouches for everything: a wrong dtype and an odd K pass. */
+  rt_gemm_set(&g, TILE_DEVICE_CUDA, 100, 64, 33);
+  g.A.t.dtype.bits = 8;
+  g.launch.flags = TILE_LAUNCH_NO_CHECKS;
+  CHECK_EQ(rt_gemm_run(&g), TILE_OK);
+  CHECK_EQ(fake->calls("cuLaunchKernelEx"), launches + 1);
+}
+
+int main(void) {
+  const fake_control *fake = rt_fake("TILE_CUDA_LIBRARY", "fake_cuda_control");
+  test_first_launch(fake);
+  test_grids(fake);
+  test_streams(fake);
+  test_devices(fake);
+  test_load_and_filter(fake);
+  test_modes(fake);
+  CHECK_EQ(fake->depth(), 0);
+  tile_rt_shutdown();
+  CHECK_EQ(fake->mistakes(), 0);
+  return rt_report("cuda_calls");
+}
