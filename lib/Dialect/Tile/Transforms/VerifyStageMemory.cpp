@@ -1,8 +1,9 @@
 //===- VerifyStageMemory.cpp - hazards in shared memory --------------------===//
 //
-// For each piece of shared memory (an alloc, or one use of a slot) the accesses since they were last ordered are kept. A
-// new access that conflicts with one of them needs a barrier between, wide enough for the threads involved; an access of an
-// engine also needs a fence after ordinary stores; what an engine still works on needs a wait.
+// For each piece of shared memory (an alloc, or one use of a slot) the accesses since they were last ordered
+// are kept. A new access that conflicts with one of them needs a barrier between, wide enough for the threads
+// involved; an access of an engine also needs a fence after ordinary stores; what an engine still works on
+// needs a wait.
 //
 //===----------------------------------------------------------------------===//
 #include "VerifyStageTrace.h"
@@ -23,7 +24,8 @@ struct Owners {
       count *= extent;
     for (std::vector<int64_t> *list : {&thread, &warp, &group})
       list->assign(count, none);
-    int64_t lanes = layout.inSize(DimId::Lane), warps = layout.inSize(DimId::Warp), groups = layout.inSize(DimId::Group);
+    int64_t lanes = layout.inSize(DimId::Lane), warps = layout.inSize(DimId::Warp),
+            groups = layout.inSize(DimId::Group);
     SmallVector<DimId> order = {DimId::Block, DimId::Group, DimId::Warp, DimId::Lane, DimId::Reg};
     SmallVector<std::vector<int64_t>> coordinates;
     for (unsigned axis = 0; axis < layout.rank(); ++axis)
@@ -140,26 +142,29 @@ LogicalResult Tracer::checkAgainst(const MemoryAccess &earlier, const MemoryAcce
   if (earlier.token && earlier.write)
     return hazard(later.op, "the copy into this buffer has not been waited for", earlier.op);
   if (earlier.token)
-    return hazard(later.op, earlier.engine == MemoryAccess::matrixEngine
-                                ? "a product may still read this buffer"
-                                : "the copy engine may still read this buffer",
+    return hazard(later.op,
+                  earlier.engine == MemoryAccess::matrixEngine ? "a product may still read this buffer"
+                                                               : "the copy engine may still read this buffer",
                   earlier.op);
   bool needsFence = isEngine && earlier.write && earlier.engine == MemoryAccess::threads;
   if (needsFence && !earlier.fenced)
-    return hazard(later.op, later.engine == MemoryAccess::matrixEngine
-                                ? "no fence between the stores and the product's read"
-                                : "no fence between the stores and the copy engine's read",
+    return hazard(later.op,
+                  later.engine == MemoryAccess::matrixEngine
+                      ? "no fence between the stores and the product's read"
+                      : "no fence between the stores and the copy engine's read",
                   earlier.op);
   Reach need = needed(earlier, later);
   std::optional<Reach> have = needsFence ? earlier.fencedOrdered : earlier.ordered;
   if (need == Reach::thread || (have && *have >= need))
     return success();
   if (have)
-    return hazard(later.op, earlier.write ? "the barrier after the write of another thread is too narrow"
-                                          : "the barrier after the reads of other threads is too narrow",
+    return hazard(later.op,
+                  earlier.write ? "the barrier after the write of another thread is too narrow"
+                                : "the barrier after the reads of other threads is too narrow",
                   earlier.op);
-  return hazard(later.op, earlier.write ? "no barrier after the write of another thread"
-                                        : "no barrier after the reads of other threads",
+  return hazard(later.op,
+                earlier.write ? "no barrier after the write of another thread"
+                              : "no barrier after the reads of other threads",
                 earlier.op);
 }
 
@@ -174,12 +179,13 @@ LogicalResult Tracer::touch(Operation *op, Value buffer, ValueRange offsets, Arr
   if (home.whole)
     for (size_t axis = 0; axis < home.origin.size(); ++axis) {
       std::optional<int64_t> at = offsets.empty() ? 0 : get(offsets[axis]);
-      bool known = at && !ShapedType::isDynamic(home.origin[axis]) && (offsets.empty() || axis < extents.size());
+      bool known =
+          at && !ShapedType::isDynamic(home.origin[axis]) && (offsets.empty() || axis < extents.size());
       int64_t from = known ? home.origin[axis] + *at : 0;
       int64_t size = offsets.empty() ? home.extents[axis] : axis < extents.size() ? extents[axis] : 1;
-      access.region.push_back(known ? std::make_pair(from, from + size)
-                                    : std::make_pair(std::numeric_limits<int64_t>::min(),
-                                                     std::numeric_limits<int64_t>::max()));
+      access.region.push_back(
+          known ? std::make_pair(from, from + size)
+                : std::make_pair(std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()));
     }
   SmallVector<MemoryAccess, 4> &earlier = memory[home.key];
   for (const MemoryAccess &other : earlier)

@@ -17,8 +17,10 @@ static MemoryAccess writing(LayoutAttr layout = {}) {
   return access;
 }
 
-/// Extents of a region per axis of the memory; empty when ones were dropped on the way and the axes cannot be matched.
-static SmallVector<int64_t> regionExtents(Type memory, std::optional<ArrayRef<int64_t>> extents, ArrayRef<int64_t> tile) {
+/// Extents of a region per axis of the memory; empty when ones were dropped on the way and the axes cannot be
+/// matched.
+static SmallVector<int64_t> regionExtents(Type memory, std::optional<ArrayRef<int64_t>> extents,
+                                          ArrayRef<int64_t> tile) {
   size_t rank = getShapeOf(memory).size();
   if (extents && extents->size() == rank)
     return SmallVector<int64_t>(*extents);
@@ -48,8 +50,9 @@ LogicalResult Tracer::stepGeneric(GenericOp generic) {
   LogicalResult result = success();
   auto visit = [&](Value memory, ValueRange indices, bool write) {
     if (succeeded(result) && isa<BufferType>(memory.getType()))
-      result = touch(generic, memory, {}, {}, write ? writing(layoutAtIndex(generic, indices))
-                                                    : reading(layoutAtIndex(generic, indices)));
+      result =
+          touch(generic, memory, {}, {},
+                write ? writing(layoutAtIndex(generic, indices)) : reading(layoutAtIndex(generic, indices)));
   };
   generic.getBody().walk([&](ElemLoadOp op) { visit(op.getSource(), op.getIndices(), false); });
   generic.getBody().walk([&](ElemStoreOp op) { visit(op.getDest(), op.getIndices(), true); });
@@ -72,7 +75,8 @@ LogicalResult Tracer::stepAsyncCopy(AsyncCopyOp copy) {
   bool loads = isa<BufferType>(copy.getDest().getType());
   MemoryAccess access = loads ? writing() : reading();
   access.token = token;
-  // cp.async is done by the threads themselves; the others by an engine that sees memory through the async proxy.
+  // cp.async is done by the threads themselves; the others by an engine that sees memory through the async
+  // proxy.
   bool engine = copy.getEngine() == Engine::tma || copy.getEngine() == Engine::bulk;
   access.engine = engine ? MemoryAccess::copyEngine : MemoryAccess::threads;
   Value buffer = loads ? copy.getDest() : copy.getSource();
@@ -134,8 +138,8 @@ LogicalResult Tracer::stepCommit(CommitOp commit) {
     auto [acquire, bytes] = open->second;
     acquired.erase(open);
     if (acquire.getTxBytes() && bytes && static_cast<int64_t>(*acquire.getTxBytes()) != bytes)
-      return acquire.emitError() << "expects " << *acquire.getTxBytes() << " bytes, the copies into the slot bring "
-                                 << bytes;
+      return acquire.emitError() << "expects " << *acquire.getTxBytes()
+                                 << " bytes, the copies into the slot bring " << bytes;
   }
   return record(RingEvent::commit, commit, commit.getRing(), commit.getCursor());
 }
@@ -148,8 +152,9 @@ LogicalResult Tracer::stepRelease(ReleaseOp release) {
     for (const MemoryAccess &access : memory[key])
       if (access.token)
         return hazard(release,
-                      access.engine == MemoryAccess::matrixEngine ? "slot released while a product still reads it"
-                                                                  : "slot released while a copy still works on it",
+                      access.engine == MemoryAccess::matrixEngine
+                          ? "slot released while a product still reads it"
+                          : "slot released while a copy still works on it",
                       access.op);
     memory.erase(key);
   }
@@ -250,12 +255,14 @@ LogicalResult Tracer::stepMemory(Operation *op) {
       .Case<AtomicOp>([&](AtomicOp atomic) { return touchWhole(atomic, atomic.getDest(), true); })
       .Case<CopyOp>([&](CopyOp copy) {
         auto region = [&](Value memory) { return regionExtents(memory.getType(), copy.getExtents(), {}); };
-        if (failed(touch(copy, copy.getSource(), copy.getSourceOffsets(), region(copy.getSource()), reading())))
+        if (failed(
+                touch(copy, copy.getSource(), copy.getSourceOffsets(), region(copy.getSource()), reading())))
           return failure();
         return touch(copy, copy.getDest(), copy.getDestOffsets(), region(copy.getDest()), writing());
       })
       .Case<GemmOp>([&](GemmOp gemm) {
-        return failed(touchWhole(gemm, gemm.getA(), false)) ? failure() : touchWhole(gemm, gemm.getB(), false);
+        return failed(touchWhole(gemm, gemm.getA(), false)) ? failure()
+                                                            : touchWhole(gemm, gemm.getB(), false);
       })
       .Case<GenericOp>([&](GenericOp generic) { return stepGeneric(generic); })
       .Case<ElemLoadOp>([&](ElemLoadOp load) { return touchWhole(load, load.getSource(), false); })

@@ -1,7 +1,7 @@
 //===- VerifyStagePending.cpp - how many groups may stay behind a wait -----===//
 //
-// `pending n` lets the n youngest groups run on. It is right only if on every path at least n groups are closed between the
-// issue of what is awaited and the wait. Products and copies stand in different queues.
+// `pending n` lets the n youngest groups run on. It is right only if on every path at least n groups are
+// closed between the issue of what is awaited and the wait. Products and copies stand in different queues.
 //
 //===----------------------------------------------------------------------===//
 #include "VerifyStage.h"
@@ -12,7 +12,8 @@ namespace tilec::tile {
 namespace {
 constexpr int64_t unbounded = std::numeric_limits<int32_t>::max();
 
-/// A value in flight seen from one place: walks back through loops and branches to where it may have been issued.
+/// A value in flight seen from one place: walks back through loops and branches to where it may have been
+/// issued.
 class PendingCounter {
 public:
   explicit PendingCounter(bool products) : products(products) {}
@@ -58,9 +59,8 @@ private:
 
   /// Groups surely closed between two places of a block; what is nested may not run.
   int64_t closed(Block::iterator from, Block::iterator to) {
-    return llvm::count_if(llvm::make_range(from, to), [&](Operation &op) {
-      return products ? isa<AsyncGemmOp>(op) : isa<JoinOp>(op);
-    });
+    return llvm::count_if(llvm::make_range(from, to),
+                          [&](Operation &op) { return products ? isa<AsyncGemmOp>(op) : isa<JoinOp>(op); });
   }
 
   bool products;
@@ -72,7 +72,9 @@ bool isProduct(Value value, int fuel = 8) {
     return true;
   if (fuel == 0)
     return false;
-  auto yielded = [&](Block *block, unsigned i) { return isProduct(block->getTerminator()->getOperand(i), fuel - 1); };
+  auto yielded = [&](Block *block, unsigned i) {
+    return isProduct(block->getTerminator()->getOperand(i), fuel - 1);
+  };
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
     return loop && argument.getArgNumber() && yielded(loop.getBody(), argument.getArgNumber() - 1);
@@ -89,7 +91,8 @@ LogicalResult verifyPending(Operation *op, ValueRange awaited, int64_t pending) 
   for (Value value : awaited) {
     int64_t most = PendingCounter(isProduct(value)).count(value, op);
     if (pending > most)
-      return op->emitError() << "pending " << pending << " leaves the awaited group running, at most " << most;
+      return op->emitError() << "pending " << pending << " leaves the awaited group running, at most "
+                             << most;
   }
   return success();
 }

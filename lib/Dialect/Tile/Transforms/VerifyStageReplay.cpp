@@ -1,7 +1,7 @@
 //===- VerifyStageReplay.cpp - all roles of a launch at once ---------------===//
 //
-// A bounded check: trip counts of 0, 1, below, at and beyond the depth of each ring, several tiles per block, first and
-// second block. Trip counts beyond twice the depth repeat the same states.
+// A bounded check: trip counts of 0, 1, below, at and beyond the depth of each ring, several tiles per block,
+// first and second block. Trip counts beyond twice the depth repeat the same states.
 //
 //===----------------------------------------------------------------------===//
 #include "VerifyStage.h"
@@ -128,7 +128,8 @@ private:
   llvm::MapVector<Value, Ring> rings;
 };
 
-/// Extents that matter: those at which some loop makes 0, 1, 2, depth, depth + 1 and 2 * depth + 2 trips, with tails.
+/// Extents that matter: those at which some loop makes 0, 1, 2, depth, depth + 1 and 2 * depth + 2 trips,
+/// with tails.
 SmallVector<int64_t> interestingExtents(LaunchOp launch) {
   std::set<int64_t> tiles;
   int64_t depth = 1;

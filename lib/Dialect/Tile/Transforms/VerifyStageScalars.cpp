@@ -25,7 +25,8 @@ void Tracer::bind(ValueRange targets, ArrayRef<std::optional<int64_t>> known) {
     set(target, value);
 }
 
-/// Integer parameters are taken to be extents; the grid follows from the assumption that outlining left behind.
+/// Integer parameters are taken to be extents; the grid follows from the assumption that outlining left
+/// behind.
 void Tracer::seedArguments() {
   auto kernel = launch->getParentOfType<KernelOp>();
   for (BlockArgument argument : kernel.getBody().getArguments())
@@ -69,7 +70,8 @@ static std::optional<int64_t> evaluateByFolding(Operation *op, ArrayRef<std::opt
   auto constant = dyn_cast<IntegerAttr>(cast<Attribute>(results[0]));
   if (!constant)
     return std::nullopt;
-  return constant.getType().isInteger(1) ? constant.getValue().getZExtValue() : constant.getValue().getSExtValue();
+  return constant.getType().isInteger(1) ? constant.getValue().getZExtValue()
+                                         : constant.getValue().getSExtValue();
 }
 
 static std::optional<int64_t> evaluateCompare(arith::CmpIOp compare, int64_t lhs, int64_t rhs) {

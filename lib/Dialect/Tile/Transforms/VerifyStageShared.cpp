@@ -57,7 +57,8 @@ public:
       total = std::max(total, interval.to);
     if (auto bytes = launch->getAttrOfType<IntegerAttr>(TileDialect::kSharedBytesAttrName))
       if (bytes.getInt() < total)
-        return launch.emitError() << "tile.shared_bytes is " << bytes.getInt() << ", the buffers reach " << total;
+        return launch.emitError() << "tile.shared_bytes is " << bytes.getInt() << ", the buffers reach "
+                                  << total;
     for (size_t i = 0; i < intervals.size(); ++i)
       for (size_t j = 0; j < i; ++j)
         if (failed(verifyOverlap(intervals[j], intervals[i])))
@@ -93,11 +94,13 @@ private:
     for (auto [buffer, from] : llvm::zip_equal(type.getBuffers(), *ring.getOffsets()))
       intervals.push_back(
           {ring.getRing(), from, from + type.getDepth() * footprintBytes(cast<BufferType>(buffer)), ring});
-    bool synchronises = llvm::any_of(ring->getUsers(), llvm::IsaPred<AcquireOp, CommitOp, ConsumeOp, ReleaseOp>);
+    bool synchronises =
+        llvm::any_of(ring->getUsers(), llvm::IsaPred<AcquireOp, CommitOp, ConsumeOp, ReleaseOp>);
     if (!synchronises)
       return success();
     if (!ring.getBarriers() || !ring.getFull() || !ring.getEmpty())
-      return ring.emitError("a ring with producers and consumers needs its counts and the place of its barriers");
+      return ring.emitError(
+          "a ring with producers and consumers needs its counts and the place of its barriers");
     int64_t from = *ring.getBarriers();
     intervals.push_back({Value(), from, from + type.getDepth() * barrierBytes, ring});
     return verifyCounts(ring);
@@ -122,16 +125,16 @@ private:
                             << " warps) release the slots";
   }
 
-  /// Overlapping memory must not be live at once. Within one program the replay's order of accesses would have to show
-  /// that; what two roles touch lives as long as the roles do.
+  /// Overlapping memory must not be live at once. Within one program the replay's order of accesses would
+  /// have to show that; what two roles touch lives as long as the roles do.
   LogicalResult verifyOverlap(const Interval &a, const Interval &b) {
     if (a.to <= b.from || b.to <= a.from)
       return success();
     bool live = a.root == b.root || !a.root || !b.root || sharedByRoles(a.root, b.root) || interleaved(a, b);
     if (!live)
       return success();
-    auto diagnostic = b.op->emitError() << "bytes " << b.from << " to " << b.to << " overlap bytes " << a.from << " to "
-                                        << a.to << ", which are live at the same time";
+    auto diagnostic = b.op->emitError() << "bytes " << b.from << " to " << b.to << " overlap bytes " << a.from
+                                        << " to " << a.to << ", which are live at the same time";
     if (a.op != b.op)
       diagnostic.attachNote(a.op->getLoc()) << "the other memory";
     return diagnostic;
@@ -139,14 +142,15 @@ private:
 
   bool sharedByRoles(Value a, Value b) {
     std::map<Operation *, llvm::SmallSet<int64_t, 4>> roles[2];
-    for (auto [i, root] : llvm::enumerate({a, b}))
+    Value roots[2] = {a, b};
+    for (auto [i, root] : llvm::enumerate(roots))
       for (Operation *user : transitiveUsers(root))
         if (auto [holder, role] = roleOf(user); holder)
           roles[i][holder].insert(role);
     for (auto &[holder, first] : roles[0]) {
       auto second = roles[1].find(holder);
-      if (second != roles[1].end() && (first.size() > 1 || second->second.size() > 1 ||
-                                       *first.begin() != *second->second.begin()))
+      if (second != roles[1].end() &&
+          (first.size() > 1 || second->second.size() > 1 || *first.begin() != *second->second.begin()))
         return true;
     }
     return false;
@@ -207,7 +211,8 @@ std::pair<int64_t, int64_t> idsOf(BarrierOp barrier) {
 LogicalResult verifyBarrier(BarrierOp barrier, std::map<int64_t, BarrierOp> &owner) {
   auto [holder, role] = roleOf(barrier);
   if (holder && (barrier.getScope() == Scope::block || barrier.getScope() == Scope::cluster))
-    return barrier.emitError("a barrier of the whole block inside a role waits for ever: other roles do not come here");
+    return barrier.emitError(
+        "a barrier of the whole block inside a role waits for ever: other roles do not come here");
   if (barrier.getScope() == Scope::warp)
     return success();
   if (barrier->getParentOfType<ThreadsOp>() && barrier.getScope() != Scope::block)

@@ -9,7 +9,8 @@ static RunningThreads shapeOf(LaunchOp launch, std::optional<unsigned> role, War
   RunningThreads shape;
   ScheduleAttr schedule = launch.getScheduleAttr();
   // Without a schedule nothing is known about the threads: many of them, in one group.
-  shape.warps = schedule ? std::max<int64_t>(schedule.getThreads() / 32, schedule.getThreads() > 1 ? 1 : 0) : 8;
+  shape.warps =
+      schedule ? std::max<int64_t>(schedule.getThreads() / 32, schedule.getThreads() > 1 ? 1 : 0) : 8;
   if (role) {
     shape.role = *role;
     shape.warps = cast<RoleAttr>(roles.getRoles()[*role]).getWarps();
@@ -76,13 +77,15 @@ LogicalResult Tracer::step(Operation *op) {
 static bool usesRings(Operation *op) {
   return op
       ->walk([](Operation *inner) {
-        return isa<AcquireOp, CommitOp, ConsumeOp, ReleaseOp>(inner) ? WalkResult::interrupt() : WalkResult::advance();
+        return isa<AcquireOp, CommitOp, ConsumeOp, ReleaseOp>(inner) ? WalkResult::interrupt()
+                                                                     : WalkResult::advance();
       })
       .wasInterrupted();
 }
 
 LogicalResult Tracer::runFor(scf::ForOp loop) {
-  std::optional<int64_t> from = get(loop.getLowerBound()), to = get(loop.getUpperBound()), by = get(loop.getStep());
+  std::optional<int64_t> from = get(loop.getLowerBound()), to = get(loop.getUpperBound()),
+                         by = get(loop.getStep());
   bool known = from && to && by && *by > 0;
   if (!known) {
     if (usesRings(loop))
@@ -114,7 +117,8 @@ LogicalResult Tracer::runWhile(scf::WhileOp loop) {
     std::optional<int64_t> go = get(condition.getCondition());
     if (!go) {
       if (usesRings(loop))
-        return loop.emitError("trip count depends on data: the ring operations in this loop cannot be checked");
+        return loop.emitError(
+            "trip count depends on data: the ring operations in this loop cannot be checked");
       unknownSeen = true;
       go = unknownLeft-- > 0;
     }

@@ -1,8 +1,9 @@
 //===- VerifyStageTrace.h - the scalar program of one role, executed -------===//
 //
-// A launch's synchronisation depends on scalars only, so it can be run at compile time with small extents. One Tracer runs
-// one role: it evaluates scalars, follows loops and branches, keeps for each piece of shared memory what happened to it
-// since the last barrier, and writes down the ring operations for the replay of all roles together.
+// A launch's synchronisation depends on scalars only, so it can be run at compile time with small extents.
+// One Tracer runs one role: it evaluates scalars, follows loops and branches, keeps for each piece of shared
+// memory what happened to it since the last barrier, and writes down the ring operations for the replay of
+// all roles together.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILEC_LIB_DIALECT_TILE_TRANSFORMS_VERIFYSTAGETRACE_H
@@ -18,9 +19,9 @@ namespace tilec::tile {
 
 /// What the sizes that the source leaves open are taken to be in one run.
 struct TraceSample {
-  int64_t extent = 1;      // of the last two axes of a view, and of integer parameters
-  int64_t batch = 2;       // of the other axes
-  int64_t block = 0;       // each block id
+  int64_t extent = 1;       // of the last two axes of a view, and of integer parameters
+  int64_t batch = 2;        // of the other axes
+  int64_t block = 0;        // each block id
   int64_t unknownTrips = 2; // of loops whose bounds depend on data
   bool unknownBranch = true;
 };
@@ -52,7 +53,8 @@ struct MemoryAccess {
   bool write = false;
   Engine engine = threads;
   LayoutAttr layout; // which thread touches which element; null: any
-  llvm::SmallVector<std::pair<int64_t, int64_t>, 4> region; // per axis of the root, [from, to); empty: everything
+  llvm::SmallVector<std::pair<int64_t, int64_t>, 4>
+      region; // per axis of the root, [from, to); empty: everything
   int64_t role = -1;
   std::optional<Reach> ordered; // widest barrier since
   bool fenced = false;          // made visible to the engines, and the widest barrier since that
@@ -77,7 +79,7 @@ private:
   using Key = std::tuple<const void *, unsigned, int64_t>; // root value, buffer of the ring, use of the slot
   struct Home {
     Key key;
-    bool whole = true;                   // alias with the root's shape
+    bool whole = true;                    // alias with the root's shape
     llvm::SmallVector<int64_t, 4> origin; // per axis of the root; kDynamic: unknown
     llvm::SmallVector<int64_t, 4> extents;
   };
@@ -132,7 +134,8 @@ private:
   std::map<Key, llvm::SmallVector<MemoryAccess, 4>> memory;
   llvm::DenseMap<int64_t, llvm::SmallVector<int64_t, 2>> groups; // token of a join -> its members
   llvm::SmallVector<int64_t> productsInFlight, groupsInFlight;   // oldest first: both end in order
-  llvm::DenseMap<mlir::Value, std::pair<AcquireOp, int64_t>> acquired; // ring -> open acquire, bytes copied so far
+  llvm::DenseMap<mlir::Value, std::pair<AcquireOp, int64_t>>
+      acquired; // ring -> open acquire, bytes copied so far
   llvm::SmallVector<RingStep> ringSteps;
   int64_t nextToken = 0, stepsLeft = 300000;
   bool truncated = false, unknownSeen = false;

@@ -6,6 +6,9 @@
 #include "tilec/Dialect/Tile/IR/Tile.h"
 
 namespace tilec::tile {
+/// The stages that have a contract, in order.
+enum class VerifiedStage { Tile, Scheduled, LaidOut, Async, Threads };
+
 #define GEN_PASS_DECL
 #include "tilec/Dialect/Tile/Transforms/Passes.h.inc"
 
