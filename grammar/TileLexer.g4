@@ -108,7 +108,9 @@ fragment SHORT2 : '"' ( ESCAPE | ~[\\\r\n"] )* ;
 fragment LONG1  : '\'\'\'' ( '\''? '\''? ( ESCAPE | ~[\\'] ) )* ;
 fragment LONG2  : '"""' ( '"'? '"'? ( ESCAPE | ~[\\"] ) )* ;
 
-NAME   : [_\p{XID_Start}] [_\p{XID_Continue}]* ;
+// The stream shows each character outside of ASCII as one of three: U+0001 may start a name (XID_Start), U+0002 may stand in
+// one (XID_Continue), U+0003 may not. ANTLR caches decisions for ASCII only and would be slow on anything else.
+NAME   : [_a-zA-Z\u0001] [_0-9a-zA-Z\u0001\u0002]* ;
 NUMBER : '0' [xX] ALNUM*
        | '.'? [0-9] ( [eE] [+\-] [0-9] | ALNUM | '.' )*
        ;

@@ -256,8 +256,12 @@ const Stmt *ASTBuilder::ifStatement(TileParser::IfStatementContext *context) {
   };
   TileParser::IfHeadContext *first = context->ifHead();
   std::vector<TileParser::ElifPartContext *> elifs = context->elifPart();
-  if (elifs.size() > maxDepth)
-    throw ExpressionTooDeep{range(elifs[maxDepth]->elifHead()->ELIF())};
+  // Each elif is one level of the tree.
+  if (elifs.size() >= maxBranches) {
+    diags.report(diag::E0033, range(elifs[maxBranches - 1]->elifHead()->ELIF()), "`if`", maxBranches,
+                 "branches");
+    elifs.resize(maxBranches - 1);
+  }
   SmallVector<Part> parts;
   parts.push_back({range(first), test(first->test()), block(context->block())});
   for (TileParser::ElifPartContext *part : elifs) {

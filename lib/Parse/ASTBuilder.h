@@ -24,6 +24,7 @@ struct ExpressionTooDeep {
 class ASTBuilder {
 public:
   static constexpr unsigned maxDepth = 1000;
+  static constexpr unsigned maxBranches = 1000;
 
   ASTBuilder(ast::Arena &arena, const SourceText &source, DiagnosticEngine &diags)
       : arena(arena), source(source), diags(diags) {}

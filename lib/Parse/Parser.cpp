@@ -3,6 +3,7 @@
 #include "tilec/Parse/Parser.h"
 #include "ASTBuilder.h"
 #include "SyntaxErrors.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/thread.h"
 
@@ -11,6 +12,9 @@ using namespace tilec;
 /// Nesting costs stack in ANTLR's prediction, in its parser and in the builder; the limits of all three fit
 /// in here with room to spare.
 static constexpr unsigned parserStack = 64u << 20;
+
+/// In one statement of the module level: ANTLR takes some kilobytes for each.
+static constexpr size_t maxTokens = 250'000;
 
 namespace {
 class FileParser {
@@ -25,7 +29,7 @@ public:
 private:
   /// The length of the statement of the module level that the tokens start with.
   static size_t statementLength(TokenRange tokens);
-  void statement(TokenRange tokens);
+  void statement(TokenRange tokens, llvm::ArrayRef<LexFault> faults);
 
   std::unique_ptr<ast::Module> module;
   SourceText source;
@@ -42,13 +46,19 @@ std::unique_ptr<ast::Module> FileParser::run() {
   if (!source.decode(diags))
     return nullptr;
   list = lex(source);
-  reportFaults(list, source, diags);
+  llvm::sort(list.faults, [](const LexFault &a, const LexFault &b) { return a.begin < b.begin; });
   TokenRange rest = list.tokens;
+  llvm::ArrayRef<LexFault> faults = list.faults;
   while (!rest.empty() && !diags.limitReached()) {
-    size_t length = statementLength(rest);
-    statement(rest.take_front(length));
-    rest = rest.drop_front(length);
+    TokenRange tokens = rest.take_front(statementLength(rest));
+    rest = rest.drop_front(tokens.size());
+    size_t end = rest.empty() ? SIZE_MAX : rest.front().begin;
+    llvm::ArrayRef<LexFault> own = faults.take_while([&](const LexFault &f) { return f.begin < end; });
+    faults = faults.drop_front(own.size());
+    reportFaults(tokens, own, source, diags);
+    statement(tokens, own);
   }
+  reportFaults({}, faults, source, diags);
   if (failed || diags.numErrors() != errorsBefore)
     return nullptr;
   module->body = builder.save(body);
@@ -97,21 +107,28 @@ size_t FileParser::statementLength(TokenRange tokens) {
   return tokens.size();
 }
 
-void FileParser::statement(TokenRange tokens) {
+void FileParser::statement(TokenRange tokens, llvm::ArrayRef<LexFault> faults) {
   SourceRange first = source.range(tokens.front().begin, tokens.front().end);
+  if (tokens.size() > maxTokens) {
+    diags.report(diag::E0033, first, "statement", maxTokens, "tokens");
+    failed = true;
+    return;
+  }
+  TokenFeed feed(tokens);
+  antlr4::CommonTokenStream stream(&feed);
+  TileParser parser(&stream);
+  parser.removeErrorListeners();
   try {
-    TokenFeed feed(tokens);
-    antlr4::CommonTokenStream stream(&feed);
-    TileParser parser(&stream);
-    parser.removeErrorListeners();
     parser.setErrorHandler(std::make_shared<StopAtFirstError>());
     builder.statement(parser.topLevel()->statement(), body);
     return;
   } catch (const ParseFailed &) {
     failed = true;
-    reportSyntaxErrors(tokens, list.faults, source, diags);
+    reportSyntaxErrors(tokens, faults, source, diags);
   } catch (const NestedTooDeep &) {
-    diags.report(diag::E0033, first);
+    antlr4::Token *at = parser.getCurrentToken();
+    diags.report(diag::E0010, source.range(at->getStartIndex(), at->getStopIndex() + 1),
+                 ASTBuilder::maxDepth);
   } catch (const ExpressionTooDeep &tooDeep) {
     diags.report(diag::E0010, tooDeep.range, ASTBuilder::maxDepth);
   }

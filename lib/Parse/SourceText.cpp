@@ -3,10 +3,34 @@
 #include "SourceText.h"
 #include "tilec/Parse/Parser.h"
 #include "tilec/Support/Diagnostics.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ConvertUTF.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace tilec;
+
+namespace {
+struct CodePointRange {
+  char32_t first;
+  char32_t last;
+};
+} // namespace
+
+#include "XidRanges.inc"
+
+static bool contains(llvm::ArrayRef<CodePointRange> ranges, char32_t c) {
+  const auto *after =
+      llvm::upper_bound(ranges, c, [](char32_t value, const CodePointRange &r) { return value < r.first; });
+  return after != ranges.begin() && c <= std::prev(after)->last;
+}
+
+static char lexerClass(char32_t c) {
+  enum : char { startsName = 1, continuesName = 2, other = 3 };
+  if (c >= 0x80)
+    return contains(xidStart, c) ? startsName : contains(xidContinueOnly, c) ? continuesName : other;
+  return c < '\t' ? char(other) : char(c);
+}
 
 bool SourceText::decode(DiagnosticEngine &diags) {
   if (bytes.size() > maxFileSize) {
@@ -22,6 +46,7 @@ bool SourceText::decode(DiagnosticEngine &diags) {
   if (bytes.starts_with("\xEF\xBB\xBF"))
     skipped = 3;
   codePoints.reserve(bytes.size());
+  lexerClasses.reserve(bytes.size());
   const char *at = bytes.begin() + skipped;
   bool ascii = std::none_of(at, bytes.end(), [](char c) { return uint8_t(c) >= 0x80; });
   while (at != bytes.end() && !diags.limitReached()) {
@@ -38,6 +63,7 @@ bool SourceText::decode(DiagnosticEngine &diags) {
     if (!ascii)
       offsets.push_back(uint32_t(at - bytes.data()));
     codePoints.push_back(char32_t(codePoint));
+    lexerClasses.push_back(lexerClass(char32_t(codePoint)));
     at = ascii ? at + 1 : reinterpret_cast<const char *>(next);
   }
   if (!ascii)

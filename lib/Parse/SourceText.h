@@ -26,6 +26,8 @@ public:
   bool decode(DiagnosticEngine &diags);
 
   const std::u32string &text() const { return codePoints; }
+  /// One byte a code point: ASCII itself, and what TileLexer.g4 says for the rest.
+  const std::string &classes() const { return lexerClasses; }
   uint32_t byteOf(size_t codePoint) const {
     return offsets.empty() ? uint32_t(codePoint) + skipped : offsets[codePoint];
   }
@@ -36,16 +38,18 @@ private:
   uint32_t buffer;
   llvm::StringRef bytes;
   std::u32string codePoints;
+  std::string lexerClasses;
   /// The byte of each code point and of the end; empty when each is one byte.
   std::vector<uint32_t> offsets;
   /// The byte-order mark.
   uint32_t skipped = 0;
 };
 
-/// Reads a text that is decoded already. (ANTLRInputStream would decode it again and throws at bad UTF-8.)
+/// Shows the classes of a text that is decoded already. (ANTLRInputStream would decode it again and throws at
+/// bad UTF-8.)
 class SourceStream : public antlr4::CharStream {
 public:
-  explicit SourceStream(const std::u32string &text) : text(text) {}
+  explicit SourceStream(const std::string &text) : text(text) {}
 
   void consume() override { position += position < text.size(); }
   size_t LA(ssize_t i) override;
@@ -59,7 +63,7 @@ public:
   std::string toString() const override { return ""; }
 
 private:
-  const std::u32string &text;
+  const std::string &text;
   size_t position = 0;
 };
 

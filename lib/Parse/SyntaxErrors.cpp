@@ -1,6 +1,7 @@
 //===- SyntaxErrors.cpp - finding what is wrong, line by line ---------------------------------===//
 
 #include "SyntaxErrors.h"
+#include "ASTBuilder.h"
 #include "SyntaxMessages.h"
 #include "TileParser.h"
 #include "tilec/Support/Diagnostics.h"
@@ -102,6 +103,11 @@ void SyntaxErrorFinder::run() {
     diags.report(diag::E0007, source.range(tokens.back().end, tokens.back().end), messages.describe(*opener))
         .note(range(*opener), "the block belongs to this");
   }
+  if (afterDecorator && faults.empty()) {
+    found = true;
+    diags.report(diag::E0020, source.range(tokens.back().begin, tokens.back().end),
+                 "a function after its decorator", "the end of the file");
+  }
   // Line by line all was well: something that the rules above do not know. Say at least where.
   if (!found && faults.empty())
     diags.report(diag::E0021, range(tokens.front()), "this statement");
@@ -183,7 +189,7 @@ void SyntaxErrorFinder::parse(TokenRange line) {
     messages.report(line, strategy->getFailure());
   } catch (const NestedTooDeep &) {
     found = true;
-    diags.report(diag::E0033, range(line.front()));
+    diags.report(diag::E0010, range(line.front()), ASTBuilder::maxDepth);
   }
 }
 

@@ -225,8 +225,10 @@ bool SyntaxMessages::reportKnown(TokenRange line, size_t at) {
 // Expected this, found that
 //===----------------------------------------------------------------------===//
 
-/// The one thing among all that could stand here which a user would miss.
-static std::string wordExpected(const antlr4::misc::IntervalSet &expected, bool inBrackets) {
+/// The one thing among all that could stand here which a user would miss. `afterElement`: an element of what
+/// the bracket holds is complete, so that a comma could follow as well.
+static std::string wordExpected(const antlr4::misc::IntervalSet &expected, bool inBrackets,
+                                bool afterElement) {
   auto has = [&](size_t type) { return expected.contains(size_t(type)); };
   if (has(TileParser::NAME) && has(TileParser::NUMBER))
     return has(TileParser::PASS) ? "a statement" : "an expression";
@@ -235,7 +237,7 @@ static std::string wordExpected(const antlr4::misc::IntervalSet &expected, bool 
   if (inBrackets)
     for (auto [type, text] : closers)
       if (has(type))
-        return (has(TileParser::COMMA) ? "`,` or `" + text + "`" : "`" + text + "`").str();
+        return (afterElement ? "`,` or `" + text + "`" : "`" + text + "`").str();
   if (has(TileParser::IN) && !has(TileParser::NOT))
     return "`in`";
   if (has(TileParser::ELSE))
@@ -262,7 +264,9 @@ static std::string wordExpected(const antlr4::misc::IntervalSet &expected, bool 
 
 void SyntaxMessages::reportExpected(TokenRange line, size_t at, const antlr4::misc::IntervalSet &expected) {
   const CompactToken &token = line[at];
-  std::string wanted = wordExpected(expected, openBracket(line, at) != nullptr);
+  const CompactToken *open = openBracket(line, at);
+  bool afterElement = open && &line[at - 1] != open && line[at - 1].type != TileParser::COMMA;
+  std::string wanted = wordExpected(expected, open != nullptr, afterElement);
   SourceRange place = range(token);
   if (token.type == TileParser::NEWLINE && at)
     place = range(line[at - 1]).atEnd();

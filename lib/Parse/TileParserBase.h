@@ -5,6 +5,10 @@
 
 #include "antlr4-runtime.h"
 
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+
 namespace tilec {
 
 /// Thrown by the parser when rules nest so deeply that the stack is in danger.
@@ -27,7 +31,11 @@ public:
 
 private:
   /// What the rules may use; the prediction that runs on top of them needs a few times as much.
+#if __has_feature(address_sanitizer)
+  static constexpr size_t maxStack = 16u << 20; // frames are larger by far
+#else
   static constexpr size_t maxStack = 4u << 20;
+#endif
 
   static uintptr_t here() { return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)); }
   void guard() const {

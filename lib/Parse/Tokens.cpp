@@ -11,7 +11,7 @@ using llvm::StringRef;
 
 TokenList tilec::lex(const SourceText &source) {
   TokenList list;
-  SourceStream stream(source.text());
+  SourceStream stream(source.classes());
   TileLexer lexer(&stream);
   lexer.removeErrorListeners();
   lexer.setSource(source.text());
@@ -98,14 +98,13 @@ static void reportFault(const LexFault &fault, const SourceText &source, Diagnos
   }
 }
 
-void tilec::reportFaults(const TokenList &list, const SourceText &source, DiagnosticEngine &diags) {
-  // Both come in the order of the text; messages shall too.
-  auto fault = list.faults.begin();
+void tilec::reportFaults(TokenRange tokens, llvm::ArrayRef<LexFault> faults, const SourceText &source,
+                         DiagnosticEngine &diags) {
   auto faultsBefore = [&](size_t position) {
-    for (; fault != list.faults.end() && fault->begin <= position; ++fault)
-      reportFault(*fault, source, diags);
+    for (; !faults.empty() && faults.front().begin <= position; faults = faults.drop_front())
+      reportFault(faults.front(), source, diags);
   };
-  for (const CompactToken &token : list.tokens) {
+  for (const CompactToken &token : tokens) {
     if (token.type != TileLexer::NUMBER && token.type != TileLexer::STRING)
       continue;
     faultsBefore(token.begin);

@@ -28,6 +28,7 @@ using TokenRange = llvm::ArrayRef<CompactToken>;
 
 /// All tokens up to EOF, which is left out; reports faults of the text, which `faulty` says of each token's
 /// line.
+/// What the lexer makes of a file.
 struct TokenList {
   std::vector<CompactToken> tokens;
   std::vector<LexFault> faults;
@@ -35,8 +36,9 @@ struct TokenList {
 
 /// Runs the lexer.
 TokenList lex(const SourceText &source);
-/// Reports what the lexer found wrong, and every malformed number and string.
-void reportFaults(const TokenList &list, const SourceText &source, DiagnosticEngine &diags);
+/// Reports the faults, and every malformed number and string among the tokens, in the order of the text.
+void reportFaults(TokenRange tokens, llvm::ArrayRef<LexFault> faults, const SourceText &source,
+                  DiagnosticEngine &diags);
 
 /// Feeds part of a TokenList to the parser, with an EOF behind it.
 class TokenFeed : public antlr4::TokenSource {
