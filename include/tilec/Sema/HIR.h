@@ -447,6 +447,9 @@ public:
     nodes.push_back(std::move(p));
     return raw;
   }
+  /// Gives back the nodes made since `mark()`: Sema elaborates a kernel more than once while types settle.
+  size_t mark() const { return nodes.size(); }
+  void release(size_t mark) { nodes.resize(mark); }
   std::vector<std::unique_ptr<Kernel>> kernels;
   std::string moduleName; ///< "gemm.tile": the name line tables use
   std::string moduleDoc;

@@ -1,0 +1,150 @@
+//===- Linear.cpp - sums of multiples: differences of index expressions ---------------===//
+//
+// `A[i0 : i0 + BM]` has the extent BM for whatever i0 is. Index arithmetic is exact in the language, so int64
+// expressions may be treated as sums of integer multiples of what cannot be taken apart.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Elaborator.h"
+
+using namespace tilec;
+using namespace tilec::sema;
+
+static bool same(const hir::Expr *a, const hir::Expr *b, unsigned &budget);
+
+static bool sameList(llvm::ArrayRef<const hir::Expr *> a, llvm::ArrayRef<const hir::Expr *> b,
+                     unsigned &budget) {
+  if (a.size() != b.size())
+    return false;
+  for (size_t i = 0; i < a.size(); ++i)
+    if (!same(a[i], b[i], budget))
+      return false;
+  return true;
+}
+
+template <typename T> static const T *as(const hir::Expr *e) { return static_cast<const T *>(e); }
+
+static bool same(const hir::Expr *a, const hir::Expr *b, unsigned &budget) {
+  if (a == b)
+    return true;
+  if (a->kind != b->kind || a->type != b->type || budget == 0)
+    return false;
+  --budget;
+  switch (a->kind) {
+  case hir::Expr::IntConst:
+    return as<hir::IntConst>(a)->value == as<hir::IntConst>(b)->value;
+  case hir::Expr::FloatConst:
+    return as<hir::FloatConst>(a)->value == as<hir::FloatConst>(b)->value;
+  case hir::Expr::BoolConst:
+    return as<hir::BoolConst>(a)->value == as<hir::BoolConst>(b)->value;
+  case hir::Expr::ObjRef:
+    return as<hir::ObjRef>(a)->object == as<hir::ObjRef>(b)->object;
+  case hir::Expr::SymRef:
+    return as<hir::SymRef>(a)->symbol == as<hir::SymRef>(b)->symbol;
+  case hir::Expr::DimRef: {
+    auto *x = as<hir::DimRef>(a), *y = as<hir::DimRef>(b);
+    return x->tensor == y->tensor && x->axis == y->axis && x->stride == y->stride;
+  }
+  case hir::Expr::Unary:
+    return as<hir::Unary>(a)->op == as<hir::Unary>(b)->op &&
+           same(as<hir::Unary>(a)->operand, as<hir::Unary>(b)->operand, budget);
+  case hir::Expr::Binary: {
+    auto *x = as<hir::Binary>(a), *y = as<hir::Binary>(b);
+    return x->op == y->op && same(x->lhs, y->lhs, budget) && same(x->rhs, y->rhs, budget);
+  }
+  case hir::Expr::Cast:
+    return as<hir::Cast>(a)->saturate == as<hir::Cast>(b)->saturate &&
+           same(as<hir::Cast>(a)->operand, as<hir::Cast>(b)->operand, budget);
+  case hir::Expr::Element: {
+    auto *x = as<hir::Element>(a), *y = as<hir::Element>(b);
+    return x->object == y->object && sameList(x->indices, y->indices, budget);
+  }
+  default:
+    return false;
+  }
+}
+
+bool tilec::sema::sameExpr(const hir::Expr *a, const hir::Expr *b) {
+  unsigned budget = 512;
+  return same(a, b, budget);
+}
+
+std::optional<int64_t> tilec::sema::constantOf(const hir::Expr *e) {
+  if (e->kind != hir::Expr::IntConst)
+    return std::nullopt;
+  const llvm::APInt &v = as<hir::IntConst>(e)->value;
+  if (isSigned(e->type))
+    return v.getSExtValue();
+  return v.isSignBitSet() && v.getBitWidth() == 64 ? std::nullopt : std::optional<int64_t>(v.getZExtValue());
+}
+
+namespace {
+struct Linear {
+  llvm::SmallVector<std::pair<const hir::Expr *, __int128>, 8> terms;
+  __int128 constant = 0;
+  unsigned budget = 256;
+  bool ok = true;
+
+  void add(const hir::Expr *e, __int128 factor);
+
+private:
+  void addTerm(const hir::Expr *e, __int128 factor);
+};
+} // namespace
+
+void Linear::addTerm(const hir::Expr *e, __int128 factor) {
+  for (auto &term : terms)
+    if (sameExpr(term.first, e)) {
+      term.second += factor;
+      return;
+    }
+  terms.push_back({e, factor});
+}
+
+void Linear::add(const hir::Expr *e, __int128 factor) {
+  constexpr __int128 limit = static_cast<__int128>(1) << 100;
+  if (budget == 0 || factor > limit || factor < -limit) {
+    ok = false;
+    return;
+  }
+  --budget;
+  if (auto c = constantOf(e); c && e->type == DType::I64) {
+    constant += factor * *c;
+    return;
+  }
+  if (e->type == DType::I64 && e->kind == hir::Expr::Unary && as<hir::Unary>(e)->op == hir::UnaryOp::Neg)
+    return add(as<hir::Unary>(e)->operand, -factor);
+  if (e->type == DType::I64 && e->kind == hir::Expr::Binary) {
+    auto *b = as<hir::Binary>(e);
+    auto l = constantOf(b->lhs), r = constantOf(b->rhs);
+    switch (b->op) {
+    case hir::BinaryOp::Add:
+      add(b->lhs, factor);
+      return add(b->rhs, factor);
+    case hir::BinaryOp::Sub:
+      add(b->lhs, factor);
+      return add(b->rhs, -factor);
+    case hir::BinaryOp::Mul:
+      if (r)
+        return add(b->lhs, factor * *r);
+      if (l)
+        return add(b->rhs, factor * *l);
+      break;
+    default:
+      break;
+    }
+  }
+  addTerm(e, factor);
+}
+
+std::optional<int64_t> tilec::sema::constantDifference(const hir::Expr *a, const hir::Expr *b) {
+  Linear sum;
+  sum.add(b, 1);
+  sum.add(a, -1);
+  if (!sum.ok || sum.constant > INT64_MAX || sum.constant < INT64_MIN)
+    return std::nullopt;
+  for (auto &term : sum.terms)
+    if (term.second != 0)
+      return std::nullopt;
+  return static_cast<int64_t>(sum.constant);
+}

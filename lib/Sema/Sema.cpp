@@ -1,0 +1,197 @@
+//===- Sema.cpp - analyze(): modules, instances, walks until types stand --------------===//
+
+#include "tilec/Sema/Sema.h"
+#include "Elaborator.h"
+#include "ModuleAnalyzer.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace tilec;
+using namespace tilec::sema;
+
+void Context::analyzeModule(ModuleScope &m) {
+  m.loading = true;
+  ModuleAnalyzer(*this, m).run();
+  m.loading = false;
+}
+
+//===----------------------------------------------------------------------===//
+// Instances (rule 62)
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Instance {
+  std::string name;
+  llvm::StringMap<Value> values;
+};
+} // namespace
+
+/// What a key's value adds to the C name; "" for False.
+static std::string namePart(llvm::StringRef key, const Value &v) {
+  switch (v.kind) {
+  case Value::DTypeName:
+    return dtypeShortName(v.dtype).str();
+  case Value::Bool:
+    return v.boolean ? key.str() : "";
+  case Value::Int:
+    return key.str() + (v.integer.isNegative() ? "m" + intText(v.integer).substr(1) : intText(v.integer));
+  case Value::String:
+    return *v.text;
+  case Value::Float: {
+    std::string text = floatText(v.number);
+    for (char &c : text)
+      c = c == '.' ? 'p' : c == '-' ? 'm' : c == '+' ? '_' : c;
+    return key.str() + text;
+  }
+  default:
+    return key.str();
+  }
+}
+
+static bool crossProduct(Context &ctx, const FunctionInfo &fn, std::vector<Instance> &instances) {
+  instances.assign(1, {fn.def->name.text.str(), {}});
+  if (!fn.instantiate)
+    return true;
+  Settled settled;
+  Elaborator e(ctx, *fn.module, settled);
+  for (const ast::Argument &a : fn.instantiate->args) {
+    Value v = a.keyword.empty() ? Value::poison() : e.eval(a.value);
+    if (!v.isSequence() || v.items->empty()) {
+      if (a.keyword.empty() || !v.isPoison())
+        ctx.sink.report(diag::E0152, a.range);
+      return false;
+    }
+    std::vector<Instance> next;
+    if (instances.size() * v.items->size() > 1000) {
+      ctx.sink.report(diag::E0306, a.range, "instances of a kernel", 1000);
+      return false;
+    }
+    for (const Instance &before : instances)
+      for (const Value &value : *v.items) {
+        Instance i = before;
+        std::string part = namePart(a.keyword.text, value);
+        i.name += part.empty() ? "" : "_" + part;
+        i.values[a.keyword.text] = value;
+        next.push_back(std::move(i));
+      }
+    instances = std::move(next);
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+/// Walks until no type and no kind of a local changes. Each walk only raises them, so this ends.
+static std::unique_ptr<hir::Kernel> settle(Context &ctx, const FunctionInfo &fn, const Instance &instance) {
+  constexpr unsigned maxWalks = 200;
+  Settled settled;
+  for (unsigned walk = 0; walk < maxWalks; ++walk) {
+    ctx.sink.clear();
+    settled.changed = false;
+    ctx.raceWork = 0;
+    size_t mark = ctx.program->mark();
+    std::unique_ptr<hir::Kernel> kernel = Elaborator(ctx, *fn.module, settled).elaborate(fn, instance.values);
+    if (!settled.changed && !settled.resolveWeak())
+      return kernel;
+    kernel.reset();
+    ctx.program->release(mark);
+  }
+  ctx.sink.clear();
+  ctx.sink.report(diag::E0309, fn.def->name.range, fn.def->name.text, maxWalks);
+  return nullptr;
+}
+
+static bool wanted(const SemaOptions &options, llvm::StringRef kernel, llvm::StringRef instance,
+                   llvm::StringMap<bool> &used) {
+  if (options.kernels.empty())
+    return true;
+  bool found = false;
+  for (llvm::StringRef name : {kernel, instance})
+    if (llvm::is_contained(options.kernels, name)) {
+      used[name] = true;
+      found = true;
+    }
+  return found;
+}
+
+void Context::analyzeKernels() {
+  std::vector<const FunctionInfo *> kernels = main->kernels;
+  // An imported kernel only when it is asked for.
+  std::vector<std::string> imported;
+  for (const auto &entry : main->names) {
+    const Value &v = entry.second.value;
+    if (v.kind == Value::Function && !v.function->isMacro && v.function->module != main &&
+        llvm::is_contained(options.kernels, entry.getKey()))
+      imported.push_back(entry.getKey().str());
+  }
+  llvm::sort(imported);
+  for (const std::string &name : imported)
+    kernels.push_back(main->names[name].value.function);
+  llvm::StringMap<bool> used;
+  llvm::StringMap<SourceRange> names;
+  for (const FunctionInfo *fn : kernels) {
+    std::vector<Instance> instances;
+    bool ok = crossProduct(*this, *fn, instances);
+    sink.flush(engine);
+    if (!ok)
+      continue;
+    for (const Instance &instance : instances) {
+      if (!wanted(options, fn->def->name.text, instance.name, used))
+        continue;
+      std::unique_ptr<hir::Kernel> kernel = settle(*this, *fn, instance);
+      bool failed = sink.hasErrors() || !kernel;
+      sink.flush(engine);
+      if (failed)
+        continue;
+      // @kernel(name=..) stands for the function's name.
+      kernel->name = kernel->sourceName + instance.name.substr(fn->def->name.text.size());
+      auto [it, fresh] = names.try_emplace(kernel->name, fn->def->name.range);
+      if (!fresh)
+        sink.report(diag::E0153, fn->def->name.range, kernel->name)
+            .note(it->second, "the other one is defined here");
+      program->kernels.push_back(std::move(kernel));
+      sink.flush(engine);
+    }
+  }
+  for (const std::string &name : options.kernels)
+    if (!used.count(name))
+      sink.report(diag::E0612, {}, name);
+  sink.flush(engine);
+}
+
+std::unique_ptr<hir::Program> tilec::analyze(const ast::Module &module, const SemaOptions &options,
+                                             DiagnosticEngine &diags) {
+  unsigned errorsBefore = diags.numErrors();
+  Context ctx(options, diags);
+  for (const auto &[name, text] : options.defines) {
+    auto [scope, bare] = llvm::StringRef(name).rsplit('.');
+    ctx.defines.push_back({bare.empty() ? "" : scope.str(), bare.empty() ? name : bare.str(), text});
+  }
+  llvm::SmallString<128> real;
+  if (llvm::sys::fs::real_path(module.getPath(), real))
+    real = module.getPath();
+  std::unique_ptr<ModuleScope> &entry = ctx.modules[std::string(real)];
+  entry = std::make_unique<ModuleScope>();
+  ctx.main = entry.get();
+  ctx.main->ast = &module;
+  ctx.main->path = module.getPath().str();
+  ctx.main->name = llvm::sys::path::stem(module.getPath()).str();
+  ctx.main->isMain = true;
+  ctx.program->moduleName = llvm::sys::path::filename(module.getPath()).str();
+  if (module.docstring)
+    ctx.program->moduleDoc = module.docstring->value.str();
+  ctx.analyzeModule(*ctx.main);
+  ctx.sink.flush(diags);
+  ctx.analyzeKernels();
+  for (const Define &d : ctx.defines)
+    if (!d.used && diags.numErrors() == errorsBefore)
+      diags.report(
+          diag::E0611, {}, (d.scope.empty() ? "" : d.scope + ".") + d.name + "=" + d.text,
+          "nothing that can be set has this name: module constants, const, dtype and tune parameters, "
+          "symbolic dimensions");
+  if (diags.numErrors() != errorsBefore)
+    return nullptr;
+  return std::move(ctx.program);
+}

@@ -1,0 +1,74 @@
+//===- SemaCheck.cpp - parse and analyze one file, print the elaborated kernels -------===//
+//
+// sema-check [-D NAME=value].. [-I folder].. [--kernel=NAME].. [-W..].. FILE
+// Messages go to stderr as tilec prints them; exit 1 after errors.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tilec/Parse/Parser.h"
+#include "tilec/Sema/Sema.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace tilec;
+
+namespace {
+class Loader : public ModuleLoader {
+public:
+  Loader(llvm::SourceMgr &sources, DiagnosticEngine &diags) : sources(sources), diags(diags) {}
+  const ast::Module *parseFile(llvm::StringRef path) override {
+    auto buffer = llvm::MemoryBuffer::getFile(path);
+    return buffer ? keep(tilec::parseFile(sources, sources.AddNewSourceBuffer(std::move(*buffer), {}), diags)) : nullptr;
+  }
+  const ast::Module *parseText(llvm::StringRef text) override {
+    auto buffer = llvm::MemoryBuffer::getMemBufferCopy(text, "<-D>");
+    return keep(parseExpression(sources, sources.AddNewSourceBuffer(std::move(buffer), {}), diags));
+  }
+
+private:
+  const ast::Module *keep(std::unique_ptr<ast::Module> module) {
+    modules.push_back(std::move(module));
+    return modules.back().get();
+  }
+  llvm::SourceMgr &sources;
+  DiagnosticEngine &diags;
+  std::vector<std::unique_ptr<ast::Module>> modules;
+};
+} // namespace
+
+int main(int argc, char **argv) {
+  llvm::SourceMgr sources;
+  auto consumer = createTextConsumer(llvm::errs(), false);
+  DiagnosticEngine diags(sources, *consumer);
+  Loader loader(sources, diags);
+  SemaOptions options;
+  options.loader = &loader;
+  std::string file;
+  for (int i = 1; i < argc; ++i) {
+    llvm::StringRef arg = argv[i];
+    if (arg == "-D" && i + 1 < argc) {
+      auto [name, value] = llvm::StringRef(argv[++i]).split('=');
+      options.defines.push_back({name.str(), value.str()});
+    } else if (arg == "-I" && i + 1 < argc) {
+      options.importDirs.push_back(argv[++i]);
+    } else if (arg.consume_front("--kernel=")) {
+      options.kernels.push_back(arg.str());
+    } else if (arg.consume_front("-W")) {
+      diags.setWarningOption(arg);
+    } else {
+      file = arg.str();
+    }
+  }
+  const ast::Module *module = loader.parseFile(file);
+  if (!module) {
+    if (!diags.hasErrors())
+      llvm::errs() << "cannot read " << file << "\n";
+    return 1;
+  }
+  std::unique_ptr<hir::Program> program = analyze(*module, options, diags);
+  if (!program)
+    return 1;
+  print(*program, llvm::outs());
+  return 0;
+}
