@@ -157,19 +157,19 @@ Layout Layout::slice(DimId out) const {
 
 Layout Layout::sliceAxis(unsigned axis) const {
   Layout l = slice(coord(axis));
-  SmallVector<std::pair<DimId, DimId>, 8> names;
-  for (unsigned a = axis + 1; a < kMaxRank; ++a)
-    names.push_back({coord(a), coord(a - 1)});
-  return l.rename(names);
+  SmallVector<Out, 4> outs(l.outputs.begin(), l.outputs.end());
+  for (Out &o : outs)
+    if (isCoord(o.id) && axisOf(o.id) > axis)
+      o.id = coord(axisOf(o.id) - 1);
+  return sure(l.inputs, outs);
 }
 
 Layout Layout::insertAxis(unsigned axis, int64_t size) const {
-  SmallVector<std::pair<DimId, DimId>, 8> names;
-  for (unsigned a = axis; a + 1 < kMaxRank; ++a)
-    names.push_back({coord(a), coord(a + 1)});
-  Layout l = rename(names);
-  SmallVector<In, 4> ins(l.inputs.begin(), l.inputs.end());
-  SmallVector<Out, 4> outs(l.outputs.begin(), l.outputs.end());
+  SmallVector<In, 4> ins(inputs.begin(), inputs.end());
+  SmallVector<Out, 4> outs(outputs.begin(), outputs.end());
+  for (Out &o : outs)
+    if (isCoord(o.id) && axisOf(o.id) >= axis)
+      o.id = coord(axisOf(o.id) + 1);
   outs.push_back({coord(axis), size, 0});
   for (In &in : ins)
     for (Digit &d : in.digits)
