@@ -13,6 +13,21 @@ static llvm::ArrayRef<const ast::Expr *> elementsOf(const ast::Expr *e) {
   return {};
 }
 
+/// Whether what `e` reads may be changed by assigning to one of `targets`.
+static bool readsTarget(const ast::Node *e, llvm::ArrayRef<const ast::Expr *> targets) {
+  if (auto *name = llvm::dyn_cast<ast::NameExpr>(e)) {
+    for (const ast::Expr *t : targets) {
+      auto *target = llvm::dyn_cast<ast::NameExpr>(t);
+      if (!target || target->name == name->name)
+        return true;
+    }
+    return false;
+  }
+  bool found = false;
+  ast::forEachChild(e, [&](const ast::Node *child) { found |= readsTarget(child, targets); });
+  return found;
+}
+
 //===----------------------------------------------------------------------===//
 // Statements
 //===----------------------------------------------------------------------===//
@@ -49,7 +64,7 @@ void Elaborator::elabAssign(const ast::AssignStmt *s) {
     v = eval(s->value);
   }
   allocName = "";
-  bool several = s->targets.size() > 1 || !targets.empty();
+  bool several = s->targets.size() > 1 || (!targets.empty() && (values.empty() || readsTarget(s->value, targets)));
   if (several) // all of the right side is evaluated before anything is written
     v = capture(v, "value", s->value->getRange());
   for (const ast::Expr *target : s->targets)

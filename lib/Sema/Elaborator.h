@@ -311,6 +311,7 @@ private:
   void tensorDims(hir::TensorObj *t, const ast::Param &p, bool strides, hir::Kernel &kernel);
   hir::DimExpr dimExpr(const ast::Expr *e, hir::TensorObj *t, unsigned axis, bool stride,
                        hir::Kernel &kernel);
+  const ast::Expr *chosen(const ast::Expr *e);
   void checkSymbols(const hir::Kernel &kernel);
   Value dimName(llvm::StringRef name, SourceRange where);
   hir::Symbol *symbol(llvm::StringRef name, SourceRange where);

@@ -160,6 +160,20 @@ void Elaborator::runtimeParam(const ast::Param &p, ParamKind kind, hir::Kernel &
   bind(scope, name, Binding::Fixed, v, where);
 }
 
+/// `(K, M) if trans_a else (M, K)`: the side that the const parameters choose.
+const ast::Expr *Elaborator::chosen(const ast::Expr *e) {
+  while (auto *c = llvm::dyn_cast<ast::ConditionalExpr>(e)) {
+    Value v = eval(c->condition);
+    if (!v.isConst()) {
+      if (!v.isPoison())
+        report(diag::E0308, c->condition->getRange(), text(c->condition));
+      return c->elseValue;
+    }
+    e = truth(v) ? c->thenValue : c->elseValue;
+  }
+  return e;
+}
+
 /// Parameters first, then all shapes, then all strides: the order in which symbols are bound (rule 5).
 void Elaborator::runtimeParams(const FunctionInfo &fn, hir::Kernel &k) {
   bool attributes = false;
@@ -213,9 +227,9 @@ void Elaborator::tensorDims(hir::TensorObj *t, const ast::Param &p, bool strides
       t->strides.assign(t->dims.size(), {1, nullptr, nullptr, "?"});
     return;
   }
-  const ast::Expr *list = args.named[strides ? 1 : 0]->value;
-  llvm::SmallVectorImpl<hir::DimExpr> &out = strides ? t->strides : t->dims;
   level = Level::Dims;
+  const ast::Expr *list = chosen(args.named[strides ? 1 : 0]->value);
+  llvm::SmallVectorImpl<hir::DimExpr> &out = strides ? t->strides : t->dims;
   for (const ast::Expr *e : listed(list)) {
     auto *star = llvm::dyn_cast<ast::StarredExpr>(e);
     auto *name = llvm::dyn_cast<ast::NameExpr>(star ? star->value : e);

@@ -211,6 +211,8 @@ Value Elaborator::unknown(llvm::StringRef name, SourceRange where) {
 //===----------------------------------------------------------------------===//
 
 bool Elaborator::isKnown(llvm::StringRef name) {
+  if (level == Level::Dims)
+    return true; // a dimension, if it is nothing else
   for (Scope *s = scope; s; s = s->parent)
     if (s->slots.count(name) || s->assigned.contains(name))
       return true;
