@@ -162,6 +162,17 @@ static Library names() {
   return lib;
 }
 
+static Library clashes() {
+  Library lib;
+  lib.module = "clashes.tile";
+  for (const char *name : {"while", "expf", "tile_x", "_x", "size_t", "a", "a_check", "fine"}) {
+    KernelDesc k;
+    k.name = name;
+    lib.kernels.push_back(k);
+  }
+  return lib;
+}
+
 std::optional<Library> sampleLibrary(llvm::StringRef name) {
   if (name == "axpy")
     return axpy();
@@ -171,5 +182,7 @@ std::optional<Library> sampleLibrary(llvm::StringRef name) {
     return hostile();
   if (name == "names")
     return names();
+  if (name == "clashes")
+    return clashes();
   return std::nullopt;
 }

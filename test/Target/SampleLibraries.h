@@ -6,7 +6,8 @@
 #include <optional>
 
 /// "axpy": one kernel for the CPU; "tables": every kind of entry of the generated constants; "hostile": text
-/// that tries to get out of comments and strings; "names": C keywords and clashing names.
+/// that tries to get out of comments and strings; "names": C keywords as parameters; "clashes": kernels whose
+/// C names cannot be.
 std::optional<tilec::target::Library> sampleLibrary(llvm::StringRef name);
 
 #endif

@@ -1,4 +1,5 @@
 //===- tile-opt.cpp - run passes of tilec on MLIR text ---------------------===//
+#include "tilec/Conversion/Passes.h"
 #include "tilec/Dialect/Tile/IR/Tile.h"
 #include "tilec/Dialect/Tile/Transforms/Passes.h"
 
@@ -35,5 +36,8 @@ int main(int argc, char **argv) {
   registerTransformsPasses();
   registerConversionPasses();
   tilec::tile::registerTileTransformsPasses();
+  tilec::registerConvertTileHostToLLVM();
+  tilec::registerConvertTileToCPU();
+  tilec::registerExpandMathForCPU();
   return failed(MlirOptMain(argc, argv, "tilec's optimizer driver\n", registry));
 }
