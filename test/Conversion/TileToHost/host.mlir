@@ -48,9 +48,13 @@ tile.kernel @values.0(%g: index, %X: !tile.view<?xf32>, %h: f16, %b: i1, %u: i16
 // CHECK:         llvm.select
 // CHECK:         llvm.call @tile_rt_workspace
 // CHECK:         llvm.call @tile_rt_fail
-// CHECK:         %[[ZERO:.*]] = llvm.mlir.constant(0 : i32) : i32
+// CHECK:         llvm.getelementptr %{{.*}}[3]
+// CHECK-NEXT:    llvm.store
+// CHECK-NEXT:    %[[ZERO:.*]] = llvm.mlir.constant(0 : i32) : i32
 // CHECK:         llvm.call @tile_rt_launch(%{{.*}}, %[[ZERO]], %{{.*}})
-// CHECK:         %[[ONE:.*]] = llvm.mlir.constant(1 : i32) : i32
+// CHECK:         llvm.getelementptr %{{.*}}[5]
+// CHECK-NEXT:    llvm.store
+// CHECK-NEXT:    %[[ONE:.*]] = llvm.mlir.constant(1 : i32) : i32
 // CHECK:         llvm.call @tile_rt_launch(%{{.*}}, %[[ONE]], %{{.*}})
 tile.kernel @order(%X: !tile.view<?xf32>) {
   %n = tile.dim %X, 0 : !tile.view<?xf32>
@@ -117,8 +121,8 @@ tile.kernel @flow.0(%g: index, %X: !tile.view<?xf32>, %i: index) attributes {til
 // CHECK-SAME:    %[[X:[a-z0-9]+]]: !llvm.ptr, %[[P:[a-z0-9]+]]: !llvm.ptr) -> i32
 // CHECK:         llvm.ptrtoint %[[P]] : !llvm.ptr to i64
 // CHECK:         llvm.mlir.constant(104 : i32) : i32
-// CHECK:         llvm.mlir.constant(1 : i32) : i32
-// CHECK:         llvm.mlir.constant(0 : i32) : i32
+// CHECK-NEXT:    llvm.mlir.constant(0 : i32) : i32
+// CHECK-NEXT:    llvm.mlir.constant(0 : i32) : i32
 // CHECK:         llvm.call @tile_rt_fail
 // CHECK:         llvm.call @tile_rt_fail
 // CHECK:         llvm.call @tile_rt_launch
