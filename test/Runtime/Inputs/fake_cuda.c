@@ -39,8 +39,8 @@ static void control_reset(void) {
 __attribute__((constructor)) static void start(void) { control_reset(); }
 
 static void *control_new_stream(int32_t device) {
-  fake_stream *s = calloc(1, sizeof(*s));
-  s->context = calloc(1, sizeof(*s->context));
+  fake_stream *s = new_handle(sizeof(*s));
+  s->context = new_handle(sizeof(*s->context));
   s->context->device = device;
   return s;
 }
@@ -169,7 +169,7 @@ static int32_t f_cuLibraryLoadData(void **library, const void *code, int32_t *jo
   ENTER("cuLibraryLoadData");
   if (num != 1 || options[0] != 1 || !values[0])
     mistake("images must be loaded as preserved");
-  fake_library *l = calloc(1, sizeof(*l));
+  fake_library *l = new_handle(sizeof(*l));
   const char *arch = strchr(code, ' ');
   snprintf(l->arch, sizeof(l->arch), "%s", arch ? arch + 1 : "?");
   l->alive = 1;

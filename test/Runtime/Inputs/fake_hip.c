@@ -34,7 +34,7 @@ static void control_reset(void) {
 __attribute__((constructor)) static void start(void) { control_reset(); }
 
 static void *control_new_stream(int32_t device) {
-  fake_stream *s = calloc(1, sizeof(*s));
+  fake_stream *s = new_handle(sizeof(*s));
   s->device = device;
   return s;
 }
@@ -93,7 +93,7 @@ HIP(hipStreamGetDevice, void *stream, int32_t *device) {
 }
 HIP(hipModuleLoadData, void **module, const void *image) {
   ENTER("hipModuleLoadData");
-  fake_module *m = calloc(1, sizeof(*m));
+  fake_module *m = new_handle(sizeof(*m));
   const char *arch = strchr(image, ' ');
   snprintf(m->arch, sizeof(m->arch), "%s", arch ? arch + 1 : "?");
   m->device = current;
