@@ -47,11 +47,15 @@ int main(int argc, char **argv) {
   std::string file;
   for (int i = 1; i < argc; ++i) {
     llvm::StringRef arg = argv[i];
-    if (arg == "-D" && i + 1 < argc) {
-      auto [name, value] = llvm::StringRef(argv[++i]).split('=');
+    if (arg.consume_front("-D")) {
+      if (arg.empty() && i + 1 < argc)
+        arg = argv[++i];
+      auto [name, value] = arg.split('=');
       options.defines.push_back({name.str(), value.str()});
-    } else if (arg == "-I" && i + 1 < argc) {
-      options.importDirs.push_back(argv[++i]);
+    } else if (arg.consume_front("-I")) {
+      options.importDirs.push_back(arg.empty() && i + 1 < argc ? argv[++i] : arg.str());
+    } else if (arg == "-fsyntax-only") {
+      continue;
     } else if (arg.consume_front("--kernel=")) {
       options.kernels.push_back(arg.str());
     } else if (arg.consume_front("-W")) {
