@@ -27,6 +27,12 @@ function(_tile_check_arguments name)
   if(NOT T_SOURCES)
     message(FATAL_ERROR "tile_add_library(${name}): SOURCES is missing")
   endif()
+  # A misspelt keyword after SOURCES would pass for a source.
+  foreach(source IN LISTS T_SOURCES)
+    if(NOT source MATCHES "\\.tile$")
+      message(FATAL_ERROR "tile_add_library(${name}): ${source} is neither a keyword nor a .tile file")
+    endif()
+  endforeach()
   set(types 0)
   foreach(type STATIC SHARED OBJECT)
     if(T_${type})
@@ -115,12 +121,10 @@ function(tile_add_library name)
     list(APPEND headers "${header}")
   endforeach()
 
-  # A static library of its own: SHARED and OBJECT need a source CMake can compile, since a target of external objects
-  # alone has no language.
   set_source_files_properties(${objects} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
   add_custom_target(${name}_tile_outputs DEPENDS ${objects} ${headers} ${manifests})
   if(T_OBJECT)
-    # Object libraries cannot carry external objects: consumers get them as sources, with everything else by usage.
+    # CMake's object libraries hold only what CMake compiles: here consumers get the objects as sources.
     add_library(${name} INTERFACE)
     target_sources(${name} INTERFACE ${objects})
     set(scope INTERFACE)
