@@ -64,10 +64,13 @@ private:
   void point(uint32_t offset) {
     auto line = std::upper_bound(lineStarts.begin(), lineStarts.end(), offset) - 1;
     uint32_t begin = *line == 0 && source.starts_with("\xEF\xBB\xBF") ? 3 : *line;
-    unsigned column = 1;
-    for (char c : source.slice(begin, offset))
-      column += (uint8_t(c) & 0xC0) != 0x80;
-    os << (line - lineStarts.begin() + 1) << ':' << column;
+    // Mostly the next place is a little further on the same line.
+    if (counted.begin != begin || counted.end > offset)
+      counted = {begin, begin, 1};
+    for (char c : source.slice(counted.end, offset))
+      counted.column += (uint8_t(c) & 0xC0) != 0x80;
+    counted.end = offset;
+    os << (line - lineStarts.begin() + 1) << ':' << counted.column;
   }
 
   void quoted(StringRef text) {
@@ -84,6 +87,12 @@ private:
   StringRef source;
   llvm::raw_ostream &os;
   std::vector<uint32_t> lineStarts{0};
+  /// The column of `end`, which is on the line that begins at `begin`.
+  struct {
+    uint32_t begin = 0;
+    uint32_t end = 0;
+    unsigned column = 1;
+  } counted;
   unsigned indent = 0;
 };
 } // namespace

@@ -100,8 +100,6 @@ const Stmt *ASTBuilder::expressionStatement(TileParser::ExpressionStatementConte
     else
       checkTarget(first, /*single=*/true);
     const Expr *annotation = test(context->test());
-    if (lists.size() > 2)
-      diags.report(diag::E0031, range(lists[1]));
     return arena.create<AnnAssignStmt>(place, first, annotation,
                                        lists.size() > 1 ? testList(lists.back()) : nullptr);
   }

@@ -207,6 +207,8 @@ private:
   DiagnosticEngine &diags;
   bool raw = false;
   bool good = true;
+  /// One warning a string is enough.
+  bool warned = false;
   std::string value;
 };
 } // namespace
@@ -291,7 +293,8 @@ void StringDecoder::escape() {
   value += shown;
   rest = rest.drop_front(shown.size());
   SourceRange place = at(begin);
-  diags.report(diag::W0002, place, shown).fixit(place.atBegin(), "\\");
+  if (!std::exchange(warned, true))
+    diags.report(diag::W0002, place, shown).fixit(place.atBegin(), "\\");
 }
 
 void StringDecoder::octal() {

@@ -1,6 +1,7 @@
 //===- LineMap.cpp - lines and columns of source buffers ------------------------------===//
 
 #include "tilec/Support/LineMap.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -17,29 +18,30 @@ StringRef LineMap::text(uint32_t buffer) const {
 
 StringRef LineMap::text(SourceRange range) const { return text(range.buffer).slice(range.begin, range.end); }
 
-const LineMap::Starts &LineMap::starts(uint32_t buffer) const {
+const LineMap::Table &LineMap::table(uint32_t buffer) const {
   std::lock_guard<std::mutex> lock(mutex);
-  std::unique_ptr<Starts> &table = tables[buffer];
+  std::unique_ptr<Table> &table = tables[buffer];
   if (table)
     return *table;
-  table = std::make_unique<Starts>(1, 0);
+  table = std::make_unique<Table>();
   StringRef bytes = text(buffer);
+  table->isAscii = llvm::isASCII(bytes);
   for (size_t i = 0, e = bytes.size(); i != e; ++i) {
     bool crlf = bytes[i] == '\r' && i + 1 != e && bytes[i + 1] == '\n';
     if (bytes[i] == '\n' || (bytes[i] == '\r' && !crlf))
-      table->push_back(uint32_t(i + 1));
+      table->starts.push_back(uint32_t(i + 1));
   }
   return *table;
 }
 
 unsigned LineMap::lineOf(uint32_t buffer, uint32_t offset) const {
-  const Starts &table = starts(buffer);
-  return unsigned(std::upper_bound(table.begin(), table.end(), offset) - table.begin());
+  const std::vector<uint32_t> &starts = table(buffer).starts;
+  return unsigned(std::upper_bound(starts.begin(), starts.end(), offset) - starts.begin());
 }
 
 uint32_t LineMap::lineBegin(uint32_t buffer, unsigned line) const {
-  const Starts &table = starts(buffer);
-  return table[std::min<size_t>(line ? line - 1 : 0, table.size() - 1)];
+  const std::vector<uint32_t> &starts = table(buffer).starts;
+  return starts[std::min<size_t>(line ? line - 1 : 0, starts.size() - 1)];
 }
 
 StringRef LineMap::lineText(uint32_t buffer, unsigned line) const {
@@ -55,6 +57,10 @@ SourcePosition LineMap::position(uint32_t buffer, uint32_t offset) const {
   SourcePosition result;
   result.line = lineOf(buffer, offset);
   uint32_t begin = lineBegin(buffer, result.line);
+  if (table(buffer).isAscii) {
+    result.column = 1 + offset - begin;
+    return result;
+  }
   // A byte-order mark is no column.
   if (begin == 0 && offset >= 3 && bytes.starts_with("\xEF\xBB\xBF"))
     begin = 3;

@@ -49,12 +49,16 @@ public:
   llvm::StringRef lineText(uint32_t buffer, unsigned line) const;
 
 private:
-  using Starts = std::vector<uint32_t>;
-  const Starts &starts(uint32_t buffer) const;
+  struct Table {
+    /// Offset of the first byte of each line.
+    std::vector<uint32_t> starts{0};
+    bool isAscii = true;
+  };
+  const Table &table(uint32_t buffer) const;
 
   const llvm::SourceMgr &sources;
   mutable std::mutex mutex;
-  mutable llvm::DenseMap<uint32_t, std::unique_ptr<Starts>> tables;
+  mutable llvm::DenseMap<uint32_t, std::unique_ptr<Table>> tables;
 };
 
 } // namespace tilec
