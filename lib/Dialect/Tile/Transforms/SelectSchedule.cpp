@@ -1,4 +1,5 @@
 //===- SelectSchedule.cpp - one schedule per device kernel -------------------===//
+#include "ScheduleCPU.h"
 #include "ScheduleNVIDIA.h"
 #include "tilec/Dialect/Tile/Transforms/Passes.h"
 
@@ -25,6 +26,8 @@ struct SelectSchedule : tile::impl::TileSelectScheduleBase<SelectSchedule> {
         kernel.emitOpError("has no known tile.target");
         return signalPassFailure();
       }
+      if (target->family == Family::CPU && failed(scheduleCPU(kernel, *target)))
+        return signalPassFailure();
       if (target->family == Family::NVIDIA && failed(scheduleNVIDIA(kernel, *target)))
         return signalPassFailure();
     }

@@ -139,4 +139,104 @@ def TileInsertBarriers : Pass<"tile-insert-barriers", "::tilec::tile::KernelOp">
   }];
 }
 
+//===- x86-64 -------------------------------------------------------------===//
+
+def TileMergeKSteps : Pass<"tile-merge-k-steps", "::tilec::tile::KernelOp"> {
+  let summary = "CPU: several trips of a K loop in one";
+  let description = [{
+    A loop of copies and one product into a carried accumulator runs over KC elements of K per trip instead of BK, so that
+    the accumulator is read and written less often. The order of the sums stays. Kernels for other targets are left alone.
+
+    ```mlir
+    scf.for %k = %c0 to %nk step %c1 { copy .. to %a (128x64); copy .. to %b (64x256); gemm %a, %b }
+    // becomes, with nk = ceildiv(K, 64)
+    scf.for %k = %c0 to %nk step %c4 { copy .. to %a (128x256); copy .. to %b (256x256); gemm %a, %b }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+def TileAssignLayoutsCPU : Pass<"tile-assign-layouts-cpu", "::tilec::tile::KernelOp"> {
+  let summary = "CPU: layouts of buffers that feed products";
+  let description = [{
+    A in rows with a padded pitch, B in panels as wide as the register block; f16 and bf16 are held as f32. Tiles and other
+    buffers have no layout: row-major.
+  }];
+}
+
+//===- Stage Tile ---------------------------------------------------------===//
+
+def TileSplitBuffers : Pass<"tile-split-buffers", "::tilec::tile::KernelOp"> {
+  let summary = "Give each live range of a shared buffer a buffer of its own";
+  let description = [{
+    A buffer is cut where what it holds is never read again. Two loops that fill and read one buffer in turn stop
+    depending on each other.
+
+    ```mlir
+    %s = tile.alloc : !tile.buffer<64xf32>
+    tile.copy %X[%i] to %s ..; %x = tile.load %s ..; tile.copy %X[%j] to %s ..; %y = tile.load %s ..
+    // becomes
+    %s = tile.alloc ..; tile.copy %X[%i] to %s ..; %x = tile.load %s ..
+    %t = tile.alloc ..; tile.copy %X[%j] to %t ..; %y = tile.load %t ..
+    ```
+  }];
+}
+
+def TileStaticDomains : Pass<"tile-static-domains", "::tilec::tile::KernelOp"> {
+  let summary = "Parallel nests with run-time extents become loops over nests with constant ones";
+  let description = [{
+    An axis that indexes an out takes the out's extent and a guard in the body. Any other run-time axis becomes a loop: the
+    last one runs in whole chunks and a guarded rest, those before it one trip at a time. A large constant nest that
+    touches only memory is cut into chunks too.
+
+    ```mlir
+    tile.generic [%n] maps [] { ^bb0(%i: index): .. }
+    // becomes
+    scf.for %c = %c0 to %whole step %c1024 { tile.generic [1024] maps [] { ^bb0(%i: index): .. %c + %i .. } }
+    scf.if %some { tile.generic [1024] maps [] { ^bb0(%i: index): scf.if %i < %left { .. } } }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+def TilePromoteElements : Pass<"tile-promote-elements", "::tilec::tile::KernelOp"> {
+  let summary = "Regular element accesses of a Parallel nest become operands, loads and stores";
+  let description = [{
+    In a nest with constant extents: reads of fragments along the nest's variables become `ins`; unconditional reads of
+    memory along them, at an offset that all iterations share, become one load before the nest, and such writes one store
+    after it. The order of accesses to one memory does not change.
+
+    ```mlir
+    tile.generic [128] maps [] {
+    ^bb0(%i: index):
+      %r = arith.addi %row, %i : index
+      %x = tile.elem_load %X[%r] : !tile.view<?xf32>
+      %y = math.exp %x : f32
+      tile.elem_store %y to %Y[%r] : !tile.view<?xf32>
+      tile.yield
+    }
+    // becomes
+    %t = tile.load %X[%row] : !tile.view<?xf32> -> !tile.tile<128xf32>
+    %u = tile.generic [128] ins(%t ..) outs(%undef ..) maps [(d0) -> (d0), (d0) -> (d0)] { .. math.exp .. }
+    tile.store %u to %Y[%row] : !tile.tile<128xf32>, !tile.view<?xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def TileProveBounds : Pass<"tile-prove-bounds", "::tilec::tile::KernelOp"> {
+  let summary = "Mark the axes along which an access of a view is always inside";
+  let description = [{
+    From the extents of views, the assumptions of the launcher, block ids, loop bounds and the conditions around the
+    access: sums of index values with inequalities between them. `inbounds` is a proof; without one nothing is written.
+  }];
+}
+
+def TileNormalizeLoops : Pass<"tile-normalize-loops", "::tilec::tile::KernelOp"> {
+  let summary = "Mark plain loops that can be pipelined";
+  let description = [{
+    A loop with a copy from a view into shared memory whose offsets move with the loop's variable gets
+    `tile.pipeline = #tile.pipeline<stages = 3, inferred = true>`, unless the user has said something about it.
+  }];
+}
+
 #endif // TILEC_DIALECT_TILE_TRANSFORMS_PASSES_TD
