@@ -152,18 +152,21 @@ static tile_status load_image(const cuda_api *cu, library_state *state, const ti
   }
   if (state->cuda_images[image])
     return TILE_OK;
+  const tile_gen_image *i = &library->images[image];
+  if (!i->data || i->size <= 0 || (i->kind == TILE_IMAGE_PTX && ((const char *)i->data)[i->size - 1] != 0)) {
+    error_place place = NO_PLACE(kernel);
+    return tilert_fail(TILE_ERR_BAD_IMAGE, &place, "image %s is empty or does not end in NUL", i->arch);
+  }
   int32_t option = CU_LIBRARY_BINARY_IS_PRESERVED;
   uint64_t yes = 1;
   void *value = NULL;
   memcpy(&value, &yes, sizeof(value));
   CUlibrary handle = NULL;
-  CUresult error =
-      cu->cuLibraryLoadData(&handle, library->images[image].data, NULL, NULL, 0, &option, &value, 1);
+  CUresult error = cu->cuLibraryLoadData(&handle, i->data, NULL, NULL, 0, &option, &value, 1);
   if (error)
     return tilert_cuda_fail(cu, kernel, "loading the image", error);
   state->cuda_images[image] = handle;
-  tilert_log(TILE_LOG_INFO, "%s: loaded image %s, %lld bytes", library->name, library->images[image].arch,
-             (long long)library->images[image].size);
+  tilert_log(TILE_LOG_INFO, "%s: loaded image %s, %lld bytes", library->name, i->arch, (long long)i->size);
   return TILE_OK;
 }
 
@@ -188,12 +191,14 @@ static tile_status load_function(const cuda_api *cu, library_state *state, const
   if (error)
     return tilert_cuda_fail(cu, kernel, variant->symbol, error);
   /* Too much for this device is reported when such a variant is launched. */
-  if (variant->shared_bytes > 0 &&
-      variant->shared_bytes + variant->static_shared_bytes <= loaded->shared_limit) {
-    error = cu->cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                     (int32_t)variant->shared_bytes, handle, device);
+  int64_t shared = variant->shared_bytes;
+  if (shared > loaded->shared[variant->function] &&
+      shared + variant->static_shared_bytes <= loaded->shared_limit) {
+    error = cu->cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int32_t)shared, handle,
+                                     device);
     if (error)
       return tilert_cuda_fail(cu, kernel, "cuKernelSetAttribute", error);
+    loaded->shared[variant->function] = shared;
   }
   loaded->functions[variant->function] = handle;
   return TILE_OK;
@@ -290,22 +295,60 @@ static COLD tile_status fail_map(const call_state *call, const tile_gen_map *map
                      map->arg, p.dim, p.text, (long long)p.expected, (long long)p.actual);
 }
 
+/* Encoding is a pure function of its arguments and costs more than all checks of
+   a tensor; each thread keeps its last maps. */
+typedef struct map_key {
+  map_geometry geometry;
+  int32_t type, rank, interleave, swizzle, l2_promotion, oob_fill, clear_bit;
+  int32_t filled;
+} map_key;
+
+enum { CACHED_MAPS = 16 };
+
+static __thread struct {
+  map_key key;
+  tensor_map map;
+} map_cache[CACHED_MAPS];
+
+static CUresult encode(const cuda_api *cu, const tile_gen_map *map, const map_key *key, tensor_map *out) {
+  const map_geometry *g = &key->geometry;
+  CUresult error = cu->cuTensorMapEncodeTiled(
+      out, map->type, (uint32_t)map->rank, (void *)(uintptr_t)g->address, g->dims, g->strides + 1, g->box,
+      g->steps, map->interleave, map->swizzle, map->l2_promotion, map->oob_fill);
+  if (!error && key->clear_bit)
+    out->words[1] &= ~(UINT64_C(1) << 21);
+  return error;
+}
+
 static tile_status encode_map(const cuda_api *cu, const call_state *call, const tile_gen_map *map,
                               const uint64_t *values, tensor_map *out) {
-  map_geometry g;
-  map_problem p = tilert_map_geometry(map, values, &g);
+  map_key key;
+  memset(&key, 0, sizeof(key));
+  map_problem p = tilert_map_geometry(call->kernel, map, values, &key.geometry);
   if (UNLIKELY(p.text != NULL))
     return fail_map(call, map, p);
-  CUresult error = cu->cuTensorMapEncodeTiled(
-      out, map->type, (uint32_t)map->rank, (void *)(uintptr_t)g.address, g.dims, g.strides + 1, g.box,
-      g.steps, map->interleave, map->swizzle, map->l2_promotion, map->oob_fill);
+  key.type = map->type;
+  key.rank = map->rank;
+  key.interleave = map->interleave;
+  key.swizzle = map->swizzle;
+  key.l2_promotion = map->l2_promotion;
+  key.oob_fill = map->oob_fill;
+  key.clear_bit = call->loaded->clear_small_map_bit && tilert_map_is_small_and_sparse(map, &key.geometry);
+  key.filled = 1;
+  uint64_t mixed = (key.geometry.address ^ (uint64_t)(uintptr_t)map) * UINT64_C(0x9e3779b97f4a7c15);
+  uint32_t place = (uint32_t)(mixed >> 60) % CACHED_MAPS;
+  if (LIKELY(memcmp(&map_cache[place].key, &key, sizeof(key)) == 0)) {
+    *out = map_cache[place].map;
+    return TILE_OK;
+  }
+  CUresult error = encode(cu, map, &key, out);
   if (UNLIKELY(error)) {
-    error_place place = {call->kernel->name, map->arg, -1, 0, 0, TILE_NATIVE_CUDA, error};
-    return tilert_fail(TILE_ERR_TENSOR_MAP, &place, "cuTensorMapEncodeTiled refused argument %d (error %d)",
+    error_place where = {call->kernel->name, map->arg, -1, 0, 0, TILE_NATIVE_CUDA, error};
+    return tilert_fail(TILE_ERR_TENSOR_MAP, &where, "cuTensorMapEncodeTiled refused argument %d (error %d)",
                        map->arg, error);
   }
-  if (UNLIKELY(call->loaded->clear_small_map_bit) && tilert_map_is_small_and_sparse(map, &g))
-    out->words[1] &= ~(UINT64_C(1) << 21);
+  map_cache[place].key = key;
+  map_cache[place].map = *out;
   return TILE_OK;
 }
 

@@ -67,6 +67,7 @@ static void free_loaded(loaded_state *loaded) {
     return;
   free(loaded->selected);
   free(loaded->functions);
+  free(loaded->shared);
   free(loaded->modules);
   free(loaded);
 }
@@ -79,8 +80,9 @@ static loaded_state *new_loaded(const tile_gen_library *library) {
   loaded->num_functions = library->num_functions;
   loaded->selected = calloc((size_t)library->num_images + 1, sizeof(*loaded->selected));
   loaded->functions = calloc((size_t)library->num_functions + 1, sizeof(*loaded->functions));
+  loaded->shared = calloc((size_t)library->num_functions + 1, sizeof(*loaded->shared));
   loaded->modules = calloc((size_t)library->num_images + 1, sizeof(*loaded->modules));
-  if (loaded->selected && loaded->functions && loaded->modules)
+  if (loaded->selected && loaded->functions && loaded->shared && loaded->modules)
     return loaded;
   free_loaded(loaded);
   return NULL;

@@ -7,6 +7,8 @@
  *===------------------------------------------------------------------------===*/
 #include "tile_rt_internal.h"
 
+#include <string.h>
+
 static map_problem problem(const char *text, int32_t dim, int64_t expected, int64_t actual) {
   map_problem p = {text, dim, expected, actual};
   return p;
@@ -77,9 +79,18 @@ static map_problem find_stride(const tile_gen_map *map, const uint64_t *values, 
   return problem(0, -1, 0, 0);
 }
 
-map_problem tilert_map_geometry(const tile_gen_map *map, const uint64_t *values, map_geometry *geometry) {
+/* The engine stores 16 bytes at a time, past the innermost extent if that is no
+   multiple of it: seen on Hopper, and the reason why only inputs are let off. */
+static int may_be_stored(const tile_gen_kernel *kernel, const tile_gen_map *map) {
+  return map->arg < 0 || map->arg >= kernel->num_args || kernel->args[map->arg].kind != TILE_ARG_TENSOR ||
+         kernel->args[map->arg].access != TILE_ACCESS_IN;
+}
+
+map_problem tilert_map_geometry(const tile_gen_kernel *kernel, const tile_gen_map *map,
+                                const uint64_t *values, map_geometry *geometry) {
   map_problem p = problem(0, -1, 0, 0);
   int64_t align = required_alignment(map);
+  memset(geometry, 0, sizeof(*geometry));
   geometry->address = values[map->slot];
   int64_t over = (int64_t)(geometry->address & (uint64_t)(align - 1));
   if (UNLIKELY(over))
@@ -110,6 +121,10 @@ map_problem tilert_map_geometry(const tile_gen_map *map, const uint64_t *values,
   if (UNLIKELY(geometry->dims[0] & (uint64_t)(inner - 1)))
     return problem("the innermost extent of a packed type must be a multiple of its group", map->axes[0],
                    inner, (int64_t)geometry->dims[0]);
+  int64_t bits = (int64_t)geometry->dims[0] * map->elem_bits;
+  if (UNLIKELY(bits & 127) && may_be_stored(kernel, map))
+    return problem("the innermost extent of a written tensor must be a multiple of 16 bytes", map->axes[0],
+                   16, bits / 8);
   return p;
 }
 

@@ -104,7 +104,9 @@ typedef struct tile_gen_condition { /* 24 bytes */
    over 2^32, stride of axes[0] 1 element, the other strides positive multiples
    of 16 bytes below 2^40, and from the recipe itself: box 1..256,
    box[0] * elem_bits / 8 a multiple of 16 and within the swizzle width. The
-   stride of an axis of extent 1 does not matter. Without a TILE_COND_MAPS
+   stride of an axis of extent 1 does not matter. The engine writes whole chunks
+   of 16 bytes, beyond the innermost extent too, so that extent must be a multiple
+   of 16 bytes unless `arg` is a tensor with access IN. Without a TILE_COND_MAPS
    condition a view that breaks this is TILE_ERR_TENSOR_MAP. */
 typedef struct tile_gen_map { /* 112 bytes */
   int32_t slot;               /* of the view: address, then view_rank sizes, then view_rank strides */

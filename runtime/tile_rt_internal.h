@@ -40,6 +40,7 @@ typedef struct loaded_state {
   int32_t num_functions;
   uint8_t *selected; /* num_images: is one of the images for this device */
   void **functions;  /* num_functions: CUkernel or hipFunction_t */
+  int64_t *shared;   /* num_functions: the most dynamic shared memory it is launched with */
   void **modules;    /* HIP: num_images of hipModule_t */
   char arch[64];     /* of the selected images, for messages */
 } loaded_state;
@@ -200,7 +201,9 @@ typedef struct map_geometry {
 } map_geometry;
 
 map_problem tilert_map_recipe(const tile_gen_map *map);
-map_problem tilert_map_geometry(const tile_gen_map *map, const uint64_t *values, map_geometry *geometry);
+/* `kernel` tells which arguments are only read. */
+map_problem tilert_map_geometry(const tile_gen_kernel *kernel, const tile_gen_map *map,
+                                const uint64_t *values, map_geometry *geometry);
 int tilert_map_is_small_and_sparse(const tile_gen_map *map, const map_geometry *geometry);
 
 /*===- pool.c -----------------------------------------------------------------*/

@@ -1,16 +1,16 @@
 /*===- variant.c - which variant of a launch accepts the values -------------===*/
 #include "tile_rt_internal.h"
 
-static int maps_hold(const tile_gen_variant *variant, const uint64_t *values) {
+static int maps_hold(const tile_gen_kernel *kernel, const tile_gen_variant *variant, const uint64_t *values) {
   map_geometry geometry;
   for (int32_t i = 0; i < variant->num_maps; ++i)
-    if (tilert_map_geometry(&variant->maps[i], values, &geometry).text)
+    if (tilert_map_geometry(kernel, &variant->maps[i], values, &geometry).text)
       return 0;
   return 1;
 }
 
-static int holds(const tile_gen_variant *variant, const tile_gen_condition *condition,
-                 const uint64_t *values) {
+static int holds(const tile_gen_kernel *kernel, const tile_gen_variant *variant,
+                 const tile_gen_condition *condition, const uint64_t *values) {
   switch (condition->kind) {
   case TILE_COND_MULTIPLE:
     return condition->value != 0 && (int64_t)values[condition->slot] % condition->value == 0;
@@ -21,16 +21,17 @@ static int holds(const tile_gen_variant *variant, const tile_gen_condition *cond
   case TILE_COND_EQ:
     return (int64_t)values[condition->slot] == condition->value;
   case TILE_COND_MAPS:
-    return maps_hold(variant, values);
+    return maps_hold(kernel, variant, values);
   default:
     return 0;
   }
 }
 
 /* The first condition that does not hold, or NULL. */
-static const tile_gen_condition *broken_condition(const tile_gen_variant *variant, const uint64_t *values) {
+static const tile_gen_condition *broken_condition(const tile_gen_kernel *kernel,
+                                                  const tile_gen_variant *variant, const uint64_t *values) {
   for (int32_t i = 0; i < variant->num_conditions; ++i)
-    if (!holds(variant, &variant->conditions[i], values))
+    if (!holds(kernel, variant, &variant->conditions[i], values))
       return &variant->conditions[i];
   return NULL;
 }
@@ -57,7 +58,7 @@ static COLD void fail_no_variant(const call_state *call, const tile_gen_launch *
     const tile_gen_variant *v = &launch->variants[i];
     if (!is_candidate(call, v, selected))
       continue;
-    const tile_gen_condition *broken = broken_condition(v, values);
+    const tile_gen_condition *broken = broken_condition(call->kernel, v, values);
     if (call->variant < 0 || call->variant == number)
       tilert_append(&reasons, "%s%s %d needs: %s", reasons.used ? "; " : "",
                     call->library->images[v->image].arch, number, broken ? broken->text : "nothing");
@@ -84,7 +85,7 @@ const tile_gen_variant *tilert_choose_variant(const call_state *call, const tile
     const tile_gen_variant *v = &launch->variants[i];
     if (!is_candidate(call, v, selected))
       continue;
-    if ((call->variant < 0 || call->variant == number) && !broken_condition(v, values))
+    if ((call->variant < 0 || call->variant == number) && !broken_condition(call->kernel, v, values))
       return v;
     ++number;
   }
