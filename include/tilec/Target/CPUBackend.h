@@ -1,4 +1,4 @@
-//===- CPUBackend.h - LLVM dialect -> relocatable x86-64 object --------------===//
+//===- CPUBackend.h - LLVM dialect -> optimised x86-64 code --------------===//
 #ifndef TILEC_TARGET_CPUBACKEND_H
 #define TILEC_TARGET_CPUBACKEND_H
 #include "tilec/Target/Backend.h"
@@ -18,9 +18,8 @@ struct CPUKernel {
 };
 
 struct CPUObject {
-  std::string bytes; ///< ELF64, position independent, undefined symbols at most memcpy and memset
-  /// The same code as LLVM bitcode, optimised, each function with its target-cpu and target-features: what
-  /// Image::bytes holds. The object writer links all levels with the host code, so no linker is needed.
+  /// LLVM bitcode, optimised, each function with its target-cpu: what Image::bytes holds. The object writer links
+  /// all levels with the host code and generates the machine code.
   std::string bitcode;
   std::string llvm;  ///< LLVM IR text, when BackendOptions::keepLLVM or StopAfter::LLVM
   std::string isa;   ///< assembly, when BackendOptions::keepISA or StopAfter::ISA
