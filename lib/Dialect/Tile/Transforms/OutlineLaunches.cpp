@@ -98,7 +98,8 @@ private:
                          argumentAttrs(builder), /*res_attrs=*/ArrayAttr());
     device->setAttr(TileDialect::kDeviceAttrName, builder.getUnitAttr());
     device->setAttr(TileDialect::kHostAttrName, host.getSymNameAttr());
-    for (StringLiteral inherited : {TileDialect::kTargetAttrName, TileDialect::kInstanceAttrName})
+    for (StringLiteral inherited : {TileDialect::kTargetAttrName, TileDialect::kInstanceAttrName,
+                                    TileDialect::kFastMathAttrName, TileDialect::kIndexBitsAttrName})
       if (Attribute attr = host->getAttr(inherited))
         device->setAttr(inherited, attr);
     Block *entry = builder.createBlock(&device.getBody(), {}, types, locs);
@@ -168,25 +169,33 @@ private:
     for (Operation &op : host.getBody().front()) {
       if (op.isAncestor(launch))
         return;
-      auto assume = dyn_cast<AssumeOp>(op);
-      if (!assume || !captures.reaches(assume.getCond()))
-        continue;
-      if (Operation *def = assume.getCond().getDefiningOp(); def && !map.contains(assume.getCond()))
-        cloneSlice(builder, def, map);
-      builder.clone(op, map);
+      if (auto assume = dyn_cast<AssumeOp>(op); assume && captures.reaches(assume.getCond())) {
+        cloneValue(builder, assume.getCond(), map);
+        builder.clone(op, map);
+      }
+      if (auto equal = dyn_cast<RequireEqualOp>(op);
+          equal && captures.reaches(equal.getActual()) && captures.reaches(equal.getExpected()))
+        assumeEqual(builder, cloneValue(builder, equal.getActual(), map),
+                    cloneValue(builder, equal.getExpected(), map), equal.getText());
     }
+  }
+
+  Value cloneValue(OpBuilder &builder, Value value, IRMapping &map) {
+    if (Operation *def = value.getDefiningOp(); def && !map.contains(value))
+      cloneSlice(builder, def, map);
+    return map.lookup(value);
+  }
+
+  void assumeEqual(OpBuilder &builder, Value lhs, Value rhs, StringRef text) {
+    Value equal = arith::CmpIOp::create(builder, launch.getLoc(), arith::CmpIPredicate::eq, lhs, rhs);
+    AssumeOp::create(builder, launch.getLoc(), equal, builder.getStringAttr(text));
   }
 
   /// The extents arrive as numbers; their formulas bound the block ids by the sizes of the views.
   void assumeGrid(OpBuilder &builder, Block *entry, IRMapping &map) {
     for (auto [axis, extent] : llvm::enumerate(launch.getGrid())) {
-      Operation *def = extent.getDefiningOp();
-      if (!def || !captures.reaches(extent))
-        continue;
-      cloneSlice(builder, def, map);
-      Value equal = arith::CmpIOp::create(builder, launch.getLoc(), arith::CmpIPredicate::eq,
-                                          entry->getArgument(axis), map.lookup(extent));
-      AssumeOp::create(builder, launch.getLoc(), equal, builder.getStringAttr("grid extent"));
+      if (captures.reaches(extent))
+        assumeEqual(builder, entry->getArgument(axis), cloneValue(builder, extent, map), "grid extent");
     }
   }
 
@@ -208,7 +217,7 @@ struct OutlineLaunches : tilec::tile::impl::TileOutlineLaunchesBase<OutlineLaunc
       for (auto [i, launch] : llvm::enumerate(launches)) {
         std::string name = (host.getSymName() + "." + Twine(i)).str();
         if (symbols.lookup(name)) {
-          launch.emitError() << "[E0405] the name '" << name << "' of this launch's device kernel is taken";
+          launch.emitError() << "the name '" << name << "' of this launch's device kernel is taken";
           return signalPassFailure();
         }
         Outliner(host, launch, name).run(symbols, after);

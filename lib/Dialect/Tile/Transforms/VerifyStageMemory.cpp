@@ -238,15 +238,13 @@ void Tracer::finishMembers(int64_t token) {
       }
 }
 
-/// Products end in order, and so do the groups of the copy engine: the older ones are done as well.
+/// Products end in order, so the older ones are done as well. Of copies only what was named is known to be done.
 void Tracer::finish(int64_t token) {
-  for (SmallVector<int64_t> *queue : {&productsInFlight, &groupsInFlight}) {
-    auto it = llvm::find(*queue, token);
-    if (it == queue->end())
-      continue;
-    for (int64_t older : llvm::make_range(queue->begin(), it))
+  auto it = llvm::find(productsInFlight, token);
+  if (it != productsInFlight.end()) {
+    for (int64_t older : llvm::make_range(productsInFlight.begin(), it))
       finishMembers(older);
-    queue->erase(queue->begin(), it + 1);
+    productsInFlight.erase(productsInFlight.begin(), it + 1);
   }
   finishMembers(token);
 }

@@ -194,7 +194,6 @@ LogicalResult Tracer::stepAsync(Operation *op) {
         for (Value member : join.getTokens())
           if (std::optional<int64_t> id = get(member))
             groups[token].push_back(*id);
-        groupsInFlight.push_back(token);
         env[join.getToken()] = token;
         return success();
       })

@@ -1,6 +1,8 @@
 //===- VerifyStageShared.cpp - offsets, ring counts, barrier ids -----------===//
 #include "VerifyStage.h"
 
+#include "tilec/Dialect/Tile/IR/SharedMemory.h"
+
 #include "llvm/ADT/SmallSet.h"
 #include <map>
 
@@ -14,11 +16,6 @@ struct Interval {
   int64_t from, to;
   Operation *op;
 };
-
-int64_t footprintBytes(BufferType type) {
-  int64_t elements = type.getLayout() ? type.getLayout().getFootprint() : type.getNumElements();
-  return llvm::divideCeil(elements * type.getElementType().getIntOrFloatBitWidth(), 8);
-}
 
 /// All uses of a buffer or ring, through aliases, slots and loop-carried names.
 SmallVector<Operation *> transitiveUsers(Value root) {
@@ -82,7 +79,7 @@ private:
     if (!alloc.getOffset())
       return alloc.emitError("shared memory without an offset");
     int64_t from = *alloc.getOffset();
-    intervals.push_back({alloc.getBuffer(), from, from + footprintBytes(alloc.getBuffer().getType()), alloc});
+    intervals.push_back({alloc.getBuffer(), from, from + bufferBytes(alloc.getBuffer().getType()), alloc});
     return success();
   }
 
@@ -91,9 +88,11 @@ private:
     RingType type = ring.getRing().getType();
     if (!ring.getOffsets())
       return ring.emitError("shared memory without an offset");
-    for (auto [buffer, from] : llvm::zip_equal(type.getBuffers(), *ring.getOffsets()))
-      intervals.push_back(
-          {ring.getRing(), from, from + type.getDepth() * footprintBytes(cast<BufferType>(buffer)), ring});
+    for (auto [slot, from] : llvm::zip_equal(type.getBuffers(), *ring.getOffsets())) {
+      auto buffer = cast<BufferType>(slot);
+      int64_t bytes = (type.getDepth() - 1) * slotBytes(buffer) + bufferBytes(buffer);
+      intervals.push_back({ring.getRing(), from, from + bytes, ring});
+    }
     bool synchronises =
         llvm::any_of(ring->getUsers(), llvm::IsaPred<AcquireOp, CommitOp, ConsumeOp, ReleaseOp>);
     if (!synchronises)

@@ -1,3 +1,4 @@
+// RUN: tile-opt %s --verify-roundtrip --tile-verify-stage=stage=scheduled -o /dev/null
 #schedule = #tile.schedule<threads = 384, partition = [2, 1], roles = [<kind = load, warps = 4, regs = 40>, <kind = compute, warps = 8, regs = 232>], persistent = true, raster = <kind = row>, skew = true, staging = true>
 tile.kernel @attention(%Q: !tile.view<?x?x?x128xf16>, %K: !tile.view<?x?x?x128xf16>, %V: !tile.view<?x?x?x128xf16>, %O: !tile.view<?x?x?x128xf16>, %c: f32) attributes {tile.target = #tile.target<"sm_90a">} {
   %BM = arith.constant 128 : index

@@ -1,3 +1,4 @@
+// RUN: tile-opt %s --verify-roundtrip --tile-verify-stage=stage=laid-out -o /dev/null
 #schedule = #tile.schedule<threads = 384, partition = [2, 1], roles = [<kind = load, warps = 4, regs = 40>, <kind = compute, warps = 8, regs = 232>], persistent = true, raster = <kind = row>, skew = true, staging = true>
 // S, P (A operand of the second product: the same map) and O share one layout; m, l, alpha have its row slice: no shuffle but the reduction's
 #S = #tile.layout<"reg 2:d1 2:8d0 2:8d1 2:16d1 2:32d1 2:64d1 | lane 2:2d1 2:4d1 2:d0 2:2d0 2:4d0 | warp 2:16d0 2:32d0 | group 2:64d0 -> 128x128">

@@ -1,3 +1,4 @@
+// RUN: tile-opt %s --verify-roundtrip --tile-verify-stage=stage=async -o /dev/null
 // Roles, skew (second product one trip late), the mask only where it can matter, one ring per operand, own staging for O.
 #schedule = #tile.schedule<threads = 384, partition = [2, 1], roles = [<kind = load, warps = 4, regs = 40>, <kind = compute, warps = 8, regs = 232>], persistent = true, raster = <kind = row>, skew = true, staging = true>
 // S, P (A operand of the second product: the same map) and O share one layout; m, l, alpha have its row slice: no shuffle but the reduction's

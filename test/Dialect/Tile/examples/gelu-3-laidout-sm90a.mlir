@@ -1,3 +1,4 @@
+// RUN: tile-opt %s --verify-roundtrip --tile-verify-stage=stage=laid-out -o /dev/null
 // Async equals LaidOut here: no loop, no shared memory, one-shot grid. assume(N % 8 == 0) made 16-byte vectors legal.
 #schedule = #tile.schedule<threads = 128, partition = [4, 1], index_bits = 32>
 // one 16-byte vector per thread, one warp per row of 256: the anchor is the vector access

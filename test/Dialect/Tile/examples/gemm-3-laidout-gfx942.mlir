@@ -1,3 +1,4 @@
+// RUN: tile-opt %s --verify-roundtrip --tile-verify-stage=stage=laid-out -o /dev/null
 #schedule = #tile.schedule<threads = 256, partition = [2, 2], raster = <kind = grouped, group = 8>>
 // mfma 32x32x8 f16: D reg i of lane l holds row 8*(i/4) + 4*(l/32) + i%4, column l%32; 64 lanes, 4 waves 2x2 of 64x64
 #acc = #tile.layout<"reg 2:d0 2:2d0 2:8d0 2:16d0 2:32d1 2:32d0 | lane 2:d1 2:2d1 2:4d1 2:8d1 2:16d1 2:4d0 | warp 2:64d1 2:64d0 -> 128x128">

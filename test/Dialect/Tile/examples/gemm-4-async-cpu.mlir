@@ -1,6 +1,7 @@
+// RUN: tile-opt %s --verify-roundtrip --tile-verify-stage=stage=async -o /dev/null
 // Four trips merged (BK 64 -> KC 256); f16 buffers whose only use is a gemm are held as f32; no ring, no barrier, no token.
 #schedule = #tile.schedule<threads = 1, partition = [1, 1]>
-// One thread owns the tile: only registers. Their order is the order in the arena, [BN/32][BM/8][8][32] (cpu-backend.md section 3).
+// One thread owns the tile: only registers. Their order is the order in the arena, [BN/32][BM/8][8][32].
 #acc = #tile.layout<"reg 2:d1 2:2d1 2:4d1 2:8d1 2:16d1 2:d0 2:2d0 2:4d0 2:8d0 2:16d0 2:32d0 2:64d0 2:32d1 2:64d1 2:128d1 -> 128x256">
 #sA = #tile.layout<"d0 128:272 | d1 256:1 -> 34816">
 #sB = #tile.layout<"d0 256:32 | d1 32:1 8:8192 -> 65536">

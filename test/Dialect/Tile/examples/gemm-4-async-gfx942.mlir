@@ -1,3 +1,4 @@
+// RUN: tile-opt %s --verify-roundtrip --tile-verify-stage=stage=async -o /dev/null
 // No asynchronous 16-byte copy into LDS: a copy is a global load (in flight by itself, vmcnt) one trip early and a store after the barrier.
 #schedule = #tile.schedule<threads = 256, partition = [2, 2], raster = <kind = grouped, group = 8>>
 // mfma 32x32x8 f16: D reg i of lane l holds row 8*(i/4) + 4*(l/32) + i%4, column l%32; 64 lanes, 4 waves 2x2 of 64x64

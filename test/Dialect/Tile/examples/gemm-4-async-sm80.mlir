@@ -1,3 +1,4 @@
+// RUN: tile-opt %s --verify-roundtrip --tile-verify-stage=stage=async -o /dev/null
 // Token regime: one program for all threads, ring without barriers, predicated steady state (no epilogue copy of the body).
 #schedule = #tile.schedule<threads = 128, partition = [2, 2], raster = <kind = grouped, group = 8>>
 #acc = #tile.layout<"reg 2:d1 2:8d0 2:8d1 2:16d1 2:32d1 2:16d0 2:32d0 | lane 2:2d1 2:4d1 2:d0 2:2d0 2:4d0 | warp 2:64d1 2:64d0 -> 128x128">

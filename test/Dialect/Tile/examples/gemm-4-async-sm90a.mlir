@@ -1,3 +1,4 @@
+// RUN: tile-opt %s --verify-roundtrip --tile-verify-stage=stage=async -o /dev/null
 // tile-warp-specialize, tile-make-persistent, tile-allocate-shared, tile-insert-barriers.
 #schedule = #tile.schedule<threads = 384, partition = [2, 1], roles = [<kind = load, warps = 4, regs = 40>, <kind = compute, warps = 8, regs = 232>], persistent = true, raster = <kind = grouped, group = 8>, staging = true>
 // wgmma accumulator m64n256: d[4j+0,1] row r, columns 8j+2(t%4)+{0,1}; d[4j+2,3] row r+8; 4 warps of 16 rows; 2 groups of 64 rows

@@ -1,3 +1,4 @@
+// RUN: tile-opt %s --verify-roundtrip --tile-verify-stage=stage=laid-out -o /dev/null
 #schedule = #tile.schedule<threads = 128, partition = [4, 1], index_bits = 32>
 // rows of 2 KiB: one warp per row, 4 vectors of 16 bytes per lane; the reduction is in-thread, then lanes; every lane ends with the result
 #row = #tile.layout<"reg 2:d1 2:2d1 2:4d1 2:256d1 2:512d1 | lane 2:8d1 2:16d1 2:32d1 2:64d1 2:128d1 | warp 2:d0 2:2d0 -> 4x1024">
