@@ -84,6 +84,13 @@ Expected<RunResult> target::runTool(const ToolPaths &paths, const Tool &tool, Ar
     return out.takeError();
   SmallVector<StringRef> argv = {tool.path};
   argv.append(args.begin(), args.end());
+  if (paths.verbose) {
+    std::string line; // in one piece: tools run on several threads
+    raw_string_ostream os(line);
+    for (StringRef arg : argv)
+      sys::printArg(os << ' ', arg, /*Quote=*/false);
+    errs() << line << '\n';
+  }
   // One file for both streams: LLVM opens it once when the two names are equal.
   std::optional<StringRef> redirects[] = {StringRef(), out->path(), out->path()};
   std::string why;

@@ -1,14 +1,15 @@
 //===- target-check.cpp - single parts of TilecTarget, for tests -------------------===//
 //   target-check header LIBRARY FILE.h             the C header of a sample library
 //   target-check manifest LIBRARY                  its manifest
-//   target-check object LIBRARY HOST.mlir OUT.o [ARCH=BITCODE=SYMBOL]..
+//   target-check object LIBRARY HOST.mlir OUT.o [ARCH=FILE=SYMBOL]..   FILE: bitcode, or .mlir for a GPU
 //   target-check image ARCH FILE.mlir STOP         STOP: llvm, isa, report, or a file for the image
 //   target-check images FILE.mlir ARCH..           all at once; sizes
 //   target-check depfile [-MT T] [-MQ T] [-MP] INPUT..
 //   target-check pin FILE.ptx | ptxas-report FILE
-// Options before them: -O0, -g0, --cuda-path=, --ptxas-path=, --lld-path=.
+// Options before them: -O0, -g0, -v, --cuda-path=, --ptxas-path=, --lld-path=.
 #include "SampleLibraries.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Parser/Parser.h"
@@ -69,20 +70,57 @@ static int header(ArrayRef<StringRef> args) {
   return 0;
 }
 
+/// The launch values become the kernel's parameters one by one, as wide as its LLVM types.
+static std::vector<Param> parametersOf(mlir::LLVM::LLVMFuncOp function) {
+  std::vector<Param> params;
+  for (auto [slot, type] : enumerate(function.getArgumentTypes())) {
+    Param param;
+    param.kind = Param::Slot;
+    param.slot = slot;
+    param.bytes = type.isIntOrFloat() ? type.getIntOrFloatBitWidth() / 8 : 8;
+    params.push_back(param);
+  }
+  return params;
+}
+
+static Error addGPUImage(Library &library, const TargetDesc &target, StringRef file, StringRef symbol) {
+  mlir::MLIRContext context;
+  auto module = parse(context, file);
+  auto function = module ? module->lookupSymbol<mlir::LLVM::LLVMFuncOp>(symbol) : nullptr;
+  if (!function)
+    return createStringError("no such kernel");
+  Variant variant;
+  variant.symbol = symbol.str();
+  variant.threads = 256;
+  variant.params = parametersOf(function);
+  Image image{Image::Cubin, target.name, "", {{{variant}}}};
+  mlir::ModuleOp root = *module;
+  ImageJob job{&root, &target};
+  Expected<DeviceImage> compiled = std::move(compileImages({job}, options).front());
+  if (!compiled)
+    return compiled.takeError();
+  applyReport(image, std::move(*compiled));
+  library.images.push_back(std::move(image));
+  return Error::success();
+}
+
 /// "x86-64-v3=work.bc=axpy.0.v3": code for the first launch of the first kernel.
-static bool addCPUImage(Library &library, StringRef text) {
+static Error addImage(Library &library, StringRef text) {
   auto [arch, rest] = text.split('=');
   auto [file, symbol] = rest.split('=');
+  const TargetDesc *target = lookupTarget(arch);
+  if (!target)
+    return createStringError("no such target");
+  if (target->family != Family::CPU)
+    return addGPUImage(library, *target, file, symbol);
   Expected<std::string> bytes = readFile(file);
-  if (!bytes) {
-    consumeError(bytes.takeError());
-    return false;
-  }
+  if (!bytes)
+    return bytes.takeError();
   Variant variant;
   variant.symbol = symbol.str();
   variant.arenaBytes = 64;
   library.images.push_back({Image::CPU, arch.str(), *bytes, {{{variant}}}});
-  return true;
+  return Error::success();
 }
 
 static int object(ArrayRef<StringRef> args) {
@@ -90,8 +128,8 @@ static int object(ArrayRef<StringRef> args) {
   if (!library)
     return 2;
   for (StringRef image : args.drop_front(3))
-    if (!addCPUImage(*library, image))
-      return 2;
+    if (Error error = addImage(*library, image))
+      return fail(std::move(error));
   mlir::MLIRContext context;
   auto module = parse(context, args[1]);
   if (!module)
@@ -232,6 +270,8 @@ int main(int argc, char **argv) {
       options.optLevel = 0;
     else if (arg == "-g0")
       options.lineInfo = false;
+    else if (arg == "-v")
+      options.tools.verbose = true;
     else if (arg.consume_front("--cuda-path="))
       options.tools.cudaPath = arg.str();
     else if (arg.consume_front("--ptxas-path="))

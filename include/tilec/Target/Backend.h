@@ -43,7 +43,6 @@ struct BackendOptions {
   StopAfter stopAfter = StopAfter::Image;
   bool keepLLVM = false; ///< fill DeviceImage::llvm
   bool keepISA = false;  ///< fill DeviceImage::isa (PTX is always there)
-  bool verbose = false;  ///< -v: commands to stderr
   unsigned jobs = 0;     ///< threads of compileImages; 0: one per core
   /// Size in bytes of a source file as line tables name it: ptxas writes it into .debug_line. Null: 0 is
   /// never written, so 1 stands in for an unknown file.

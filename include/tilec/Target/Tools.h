@@ -24,6 +24,7 @@ struct ToolPaths {
   std::vector<std::string> ptxasArgs; ///< -Xptxas
   std::vector<std::string> lldArgs;   ///< -Xlld
   std::string tempDir;                ///< for temporaries; empty: the system's
+  bool verbose = false;               ///< -v: write each command to stderr before it runs
 };
 
 /// Everything that goes wrong behind the middle. The kind decides the exit code.
