@@ -211,16 +211,21 @@ std::vector<Expected<DeviceImage>> target::compileImages(ArrayRef<ImageJob> jobs
   return results;
 }
 
+static void applyReport(Variant &variant, ArrayRef<KernelReport> reports) {
+  auto it = find_if(reports, [&](const KernelReport &r) { return r.symbol == variant.symbol; });
+  if (it == reports.end())
+    return;
+  variant.resources = it->resources;
+  variant.resources.dynamicShared = variant.dynamicShared;
+  if (!it->entry.empty())
+    variant.symbol = it->entry;
+}
+
 void target::applyReport(Image &image, DeviceImage compiled) {
   image.kind = compiled.kind;
   image.bytes = std::move(compiled.bytes);
   for (auto &launches : image.variants)
     for (auto &variants : launches)
       for (Variant &variant : variants)
-        for (KernelReport &report : compiled.kernels)
-          if (report.symbol == variant.symbol) {
-            int64_t dynamicShared = variant.dynamicShared;
-            variant.resources = report.resources;
-            variant.resources.dynamicShared = dynamicShared;
-          }
+        ::applyReport(variant, compiled.kernels);
 }

@@ -99,6 +99,29 @@ static void keepKernelsOnly(Module &module) {
   });
 }
 
+/// PTX names are letters, digits, `_` and `$`; LLVM mends those of private symbols only.
+static std::vector<KernelReport> nameKernels(Module &module) {
+  std::vector<KernelReport> kernels;
+  for (Function &f : module) {
+    if (f.getCallingConv() != CallingConv::PTX_Kernel)
+      continue;
+    KernelReport report;
+    report.symbol = f.getName().str();
+    std::string name = report.symbol;
+    for (char &c : name)
+      if (!isAlnum(c) && c != '_' && c != '$')
+        c = '_';
+    if (name != report.symbol) {
+      while (module.getNamedValue(name))
+        name += '_';
+      f.setName(name);
+      report.entry = name;
+    }
+    kernels.push_back(std::move(report));
+  }
+  return kernels;
+}
+
 //===----------------------------------------------------------------------===//
 // Line tables
 //===----------------------------------------------------------------------===//
@@ -164,7 +187,7 @@ std::vector<KernelReport> target::parsePtxasReport(StringRef output) {
     auto it = find_if(reports, [&](const KernelReport &r) { return r.symbol == name; });
     if (it != reports.end())
       return it->resources;
-    reports.push_back({name.str(), {}});
+    reports.push_back({name.str(), "", {}});
     return reports.back().resources;
   };
   std::string current;
@@ -183,19 +206,15 @@ std::vector<KernelReport> target::parsePtxasReport(StringRef output) {
   return reports;
 }
 
-/// The kernels of the module in order; ptxas reports in its own.
-static std::vector<KernelReport> inModuleOrder(ArrayRef<std::string> kernels,
-                                               std::vector<KernelReport> reports) {
-  std::vector<KernelReport> result;
-  for (const std::string &name : kernels) {
-    auto it = find_if(reports, [&](const KernelReport &r) { return r.symbol == name; });
-    result.push_back(it == reports.end() ? KernelReport{name, {}} : std::move(*it));
-  }
-  return result;
+/// Puts what ptxas says into the reports of the module's kernels; ptxas has an order of its own.
+static void takeResources(std::vector<KernelReport> &kernels, std::vector<KernelReport> reports) {
+  for (KernelReport &kernel : kernels)
+    for (KernelReport &report : reports)
+      if (report.symbol == (kernel.entry.empty() ? kernel.symbol : kernel.entry))
+        kernel.resources = std::move(report.resources);
 }
 
-static Error assemble(DeviceImage &image, const TargetDesc &target, ArrayRef<std::string> kernels,
-                      const BackendOptions &options) {
+static Error assemble(DeviceImage &image, const TargetDesc &target, const BackendOptions &options) {
   Expected<Tool> ptxas = findPtxas(options.tools);
   if (!ptxas)
     return ptxas.takeError();
@@ -221,7 +240,7 @@ static Error assemble(DeviceImage &image, const TargetDesc &target, ArrayRef<std
                      "ptxas rejected the code generated for " + target.name + ": " +
                          StringRef(result->output).split('\n').first,
                      result->output);
-  image.kernels = inModuleOrder(kernels, parsePtxasReport(result->output));
+  takeResources(image.kernels, parsePtxasReport(result->output));
   Expected<std::string> bytes = out->read();
   if (!bytes)
     return bytes.takeError();
@@ -282,12 +301,7 @@ Expected<DeviceImage> target::compileNVPTX(mlir::ModuleOp mlirModule, const Targ
   DeviceImage image;
   image.kind = target.emitsPTX ? Image::PTX : Image::Cubin;
   image.arch = target.name;
-  std::vector<std::string> kernels;
-  for (const Function &f : **module)
-    if (f.getCallingConv() == CallingConv::PTX_Kernel) {
-      kernels.push_back(f.getName().str());
-      image.kernels.push_back({f.getName().str(), {}});
-    }
+  image.kernels = nameKernels(**module);
   if (options.keepLLVM || options.stopAfter == StopAfter::LLVM)
     image.llvm = printModule(**module);
   if (options.stopAfter == StopAfter::LLVM)
@@ -309,7 +323,7 @@ Expected<DeviceImage> target::compileNVPTX(mlir::ModuleOp mlirModule, const Targ
     return std::move(image);
   }
   mlir::TimingScope assembling = timer(inner, "ptxas");
-  if (Error error = assemble(image, target, kernels, options))
+  if (Error error = assemble(image, target, options))
     return std::move(error);
   return std::move(image);
 }

@@ -52,7 +52,8 @@ struct BackendOptions {
 };
 
 struct KernelReport {
-  std::string symbol;
+  std::string symbol; ///< of the function in the module
+  std::string entry;  ///< its name in the image, where that differs (PTX has no `.` in names); else empty
   Resources resources;
 };
 
@@ -78,7 +79,7 @@ struct ImageJob {
 std::vector<llvm::Expected<DeviceImage>> compileImages(llvm::ArrayRef<ImageJob> jobs,
                                                        const BackendOptions &options);
 
-/// Copies bytes into the image and the assembler's numbers into its variants, by symbol.
+/// Copies bytes into the image, and the assembler's numbers and the final names into its variants, by symbol.
 void applyReport(Image &image, DeviceImage compiled);
 
 //===----------------------------------------------------------------------===//
