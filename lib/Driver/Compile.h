@@ -8,10 +8,10 @@
 
 namespace tilec {
 
-/// Compiles one buffer; fills `outputs` with everything that was asked for. Messages go to `diags`. Returns the exit
-/// code; on success the caller commits the outputs.
-int compileFile(const DriverOptions &options, llvm::SourceMgr &sources, uint32_t buffer, DiagnosticEngine &diags,
-                Outputs &outputs, mlir::TimingScope &timing);
+/// Compiles one buffer; fills `outputs` with everything that was asked for. Messages go to `diags`. Returns
+/// the exit code; on success the caller commits the outputs.
+int compileFile(const DriverOptions &options, llvm::SourceMgr &sources, uint32_t buffer,
+                DiagnosticEngine &diags, Outputs &outputs, mlir::TimingScope &timing);
 
 } // namespace tilec
 #endif

@@ -1,6 +1,7 @@
 //===- Driver.cpp - the tilec command ----------------------------------------===//
 #include "tilec/Driver/Driver.h"
 #include "Compile.h"
+#include "tilec/Support/Target.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
@@ -69,7 +70,8 @@ static int compileInput(const DriverOptions &o, const std::string &path, Diagnos
   return code;
 }
 
-/// Everything after the arguments are understood, under a guard: a crash of ours is exit code 70, not a signal.
+/// Everything after the arguments are understood, under a guard: a crash of ours is exit code 70, not a
+/// signal.
 static int runGuarded(const DriverOptions &o, DiagnosticConsumer &consumer) {
   mlir::DefaultTimingManager manager;
   manager.setEnabled(o.timeReport);

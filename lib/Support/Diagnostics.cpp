@@ -130,8 +130,10 @@ void DiagnosticEngine::emit(Diagnostic &&diagnostic) {
           .str();
   if (!seen.insert(key).second)
     return;
-  if (*severity == Severity::Error)
+  if (*severity == Severity::Error) {
     ++errors;
+    commandLineErrors += diag::info(diagnostic.id).code.starts_with("E06");
+  }
   if (*severity == Severity::Warning)
     ++warnings;
   if (limited)

@@ -62,6 +62,9 @@ class Array:
     def values(self):
         return to_float64(self.words(), self.dtype)
 
+    def synchronize(self):
+        """The CPU back end has finished when the call returns."""
+
     def guards_intact(self):
         head, tail = self.storage[:GUARD], self.storage[GUARD + self.size:]
         old_head, old_tail = self.snapshot[:GUARD], self.snapshot[GUARD + self.size:]

@@ -14,6 +14,7 @@ enum class Stage : uint8_t { Tile, Scheduled, LaidOut, Async, Threads, LLVM };
 llvm::StringRef stageName(Stage stage);
 
 struct PipelineOptions {
+  std::string symbolPrefix; ///< of the library, with its underscore
   bool delays = false; ///< --sanitize=schedule: pseudo-random waits around synchronisation
   unsigned delaySeed = 0;
 };
@@ -27,9 +28,6 @@ void buildDeviceStage(mlir::OpPassManager &pm, Stage stage, const TargetDesc &ta
 
 /// Host kernels -> LLVM dialect.
 void buildHostPipeline(mlir::OpPassManager &pm);
-
-/// tile-opt: `--tile-stage=...` pipelines named tile-<stage>-pipeline{arch=sm_90a}.
-void registerPipelines();
 
 /// The dialects that stages Tile to LLVM need, and nothing else: start-up time is every user's time.
 void registerPipelineDialects(mlir::DialectRegistry &registry);

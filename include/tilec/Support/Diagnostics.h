@@ -166,6 +166,8 @@ public:
   unsigned numErrors() const { return errors; }
   unsigned numWarnings() const { return warnings; }
   bool hasErrors() const { return errors != 0; }
+  /// Errors about the command line and the environment (E06xx), which have an exit code of their own.
+  unsigned numCommandLineErrors() const { return commandLineErrors; }
   /// True once the error limit is passed: nothing more will be shown, so give up early.
   bool limitReached() const { return limited; }
 
@@ -205,6 +207,7 @@ private:
   bool limited = false;
   unsigned errorLimit = 20;
   unsigned errors = 0;
+  unsigned commandLineErrors = 0;
   unsigned warnings = 0;
 };
 

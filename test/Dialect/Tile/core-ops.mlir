@@ -36,7 +36,7 @@ tile.kernel @host(%A: !tile.view<?x?xf16> {tile.name = "A", tile.access = "in", 
   %sms = tile.sm_count
   // CHECK: tile.launch (%[[B:.*]]) in (%{{.*}}) schedule #schedule attributes {tile.shared_bytes = 1024 : i64} {
   tile.launch (%b) in (%sms) schedule #tile.schedule<threads = 128, partition = [4, 1]> attributes {tile.shared_bytes = 1024 : i64} {
-    // CHECK: tile.raster %[[B]] in (%{{.*}}, %{{.*}}) <kind = grouped, group = 8> : index, index
+    // CHECK: tile.raster %[[B]] in(%{{.*}}, %{{.*}}) <kind = grouped, group = 8> : index, index
     %i, %j = tile.raster %b in (%n, %m) <kind = grouped, group = 8> : index, index
     %r = tile.raster %b in (%n) <kind = row> : index
     // CHECK: tile.threads {

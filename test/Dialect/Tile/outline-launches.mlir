@@ -11,6 +11,7 @@
 // TWICE: @two(
 // TWICE: @two.0(
 // TWICE: @two.1(
+// TWICE: tile.kernel @views.0(
 // TWICE-NOT: tile.kernel
 tile.kernel @two(%A: !tile.view<?x?xf32> {tile.name = "A", tile.access = "inout", tile.dims = ["M", "K"]}, %B: !tile.view<?xf32> {tile.name = "B", tile.access = "out"}, %s: f32,
                  %n: index) attributes {tile.doc = "both", tile.instance = {BM = 64}, tile.fast_math} {

@@ -14,6 +14,8 @@
 // CHECK-DAG: #shared{{.*}} = #tile.layout<"d0 128:40 | d1 32:1 -> 5120">
 #padded = #tile.layout<"d0 128:40 | d1 32:1 -> 5120">
 
+// CHECK-DAG: #schedule = #tile.schedule<threads = 384, partition = [2, 1], roles = [<kind = load, warps = 4, regs = 40>, <kind = compute, warps = 8, regs = 232>], persistent = true, raster = <kind = grouped, group = 8>, cluster = [2, 1], skew = true, staging = true, index_bits = 32>
+
 // CHECK-LABEL: tile.kernel @types
 tile.kernel @types(
     // CHECK-SAME: !tile.view<f32>
@@ -36,7 +38,7 @@ tile.kernel @types(
     // CHECK: tile.ring : <16 x[!tile.buffer<128x64xf16, #shared
     %10 = tile.ring : !tile.ring<16 x [!tile.buffer<128x64xf16, #swizzled>]>
     // The instruction, the schedule and what stands on loops.
-    // CHECK: schedule_like = #tile.schedule<threads = 384, partition = [2, 1], roles = [<kind = load, warps = 4, regs = 40>, <kind = compute, warps = 8, regs = 232>], persistent = true, raster = <kind = grouped, group = 8>, cluster = [2, 1], min_blocks = 1, skew = true, staging = true, index_bits = 32>
+    // CHECK: inst = #tile.inst<kind = wgmma, shape = [64, 256, 16], swapped = true, k_slices = 2>, schedule_like = #schedule}
     %11 = tile.cursor {schedule_like = #tile.schedule<threads = 384, partition = [2, 1],
         roles = [<kind = load, warps = 4, regs = 40>, <kind = compute, warps = 8, regs = 232>], persistent = true,
         raster = <kind = grouped, group = 8>, cluster = [2, 1], skew = true, staging = true, index_bits = 32>,

@@ -238,7 +238,8 @@ void Tracer::finishMembers(int64_t token) {
       }
 }
 
-/// Products end in order, so the older ones are done as well. Of copies only what was named is known to be done.
+/// Products end in order, so the older ones are done as well. Of copies only what was named is known to be
+/// done.
 void Tracer::finish(int64_t token) {
   auto it = llvm::find(productsInFlight, token);
   if (it != productsInFlight.end()) {

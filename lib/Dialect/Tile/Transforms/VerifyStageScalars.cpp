@@ -141,7 +141,7 @@ void Tracer::evaluate(Operation *op) {
     return set(result, sampledDim(dim, sample));
   if (isa<StrideOp>(op))
     return set(result, sample.extent);
-  if (isa<SmCountOp>(op))
+  if (isa<SmCountOp, NumBlocksOp>(op))
     return set(result, 2);
   if (isa<CursorOp, ReadyOp>(op))
     return set(result, 0);

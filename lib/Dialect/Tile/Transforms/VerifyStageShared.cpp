@@ -216,6 +216,8 @@ LogicalResult verifyBarrier(BarrierOp barrier, std::map<int64_t, BarrierOp> &own
     return success();
   if (barrier->getParentOfType<ThreadsOp>() && barrier.getScope() != Scope::block)
     return success();
+  if (!barrier.getIdAttr())
+    return success(); // the conversion gives it one of its own
   auto [from, to] = idsOf(barrier);
   if (to > 16)
     return barrier.emitError() << "barrier ids " << from << " to " << to - 1 << " exceed 15";

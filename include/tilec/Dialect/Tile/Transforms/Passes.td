@@ -95,6 +95,15 @@ def TileMakePersistent : Pass<"tile-make-persistent", "::tilec::tile::KernelOp">
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
 }
 
+def TilePipelineLoops : Pass<"tile-pipeline-loops", "::tilec::tile::KernelOp"> {
+  let summary = "Fetch trips ahead with cp.async where there are no roles";
+  let description = [{
+    Buffers that a pipelined loop fills anew in each trip become a ring of `stages` slots. A copy whose buffer carries values
+    from trip to trip stays in its place (remark R0405).
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
+}
+
 def TileWarpSpecialize : Pass<"tile-warp-specialize", "::tilec::tile::KernelOp"> {
   let summary = "Split a launch into a load and a compute role that meet in rings";
   let description = [{
@@ -141,6 +150,21 @@ def TileInsertBarriers : Pass<"tile-insert-barriers", "::tilec::tile::KernelOp">
 
 //===- x86-64 -------------------------------------------------------------===//
 
+def TileGroupBlocks : Pass<"tile-group-blocks", "::tilec::tile::KernelOp"> {
+  let summary = "CPU: neighbouring blocks of a product become one";
+  let description = [{
+    Blocks of a product smaller than 256 along an axis of the grid are joined to one with larger tiles, so that the other
+    operand is packed less often. Only where all offsets are block id times extent, everything else is element by element,
+    and the grid ends with the tensors stored to.
+
+    ```mlir
+    tile.launch (%bx, %by) in (%gx, %gy) { %row = arith.muli %by, %c128 .. !tile.tile<128x256xf32> }
+    // becomes
+    tile.launch (%bx, %by) in (%gx, ceildiv(%gy, 2)) { %row = arith.muli %by, %c256 .. !tile.tile<256x256xf32> }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
 def TileMergeKSteps : Pass<"tile-merge-k-steps", "::tilec::tile::KernelOp"> {
   let summary = "CPU: several trips of a K loop in one";
   let description = [{

@@ -1,0 +1,244 @@
+//===- InsertBarriers.cpp - barriers and fences from dependences -------------===//
+// Forward dataflow over structured control flow. For each shared buffer (and each view that the launch
+// writes) the state remembers which accesses other threads may not have seen yet; a conflicting access gets a
+// barrier in front of it, and a fence when ordinary stores meet the copy engine or wgmma. Rings synchronise
+// themselves. Barriers stand in uniform control flow: scalars outside generics are the same in all threads.
+#include "LaunchFeatures.h"
+#include "tilec/Dialect/Tile/Transforms/Passes.h"
+
+namespace tilec::tile {
+#define GEN_PASS_DEF_TILEINSERTBARRIERS
+#include "tilec/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace tilec::tile
+
+using namespace mlir;
+using namespace tilec::tile;
+
+namespace {
+
+/// What has happened to one root since the last barrier.
+struct Pending {
+  bool read = false, written = false;
+  bool unfenced = false; ///< stores that the async proxy has not been told of (survives barriers)
+  bool operator==(const Pending &o) const {
+    return read == o.read && written == o.written && unfenced == o.unfenced;
+  }
+};
+
+using State = llvm::MapVector<Value, Pending>;
+
+struct Access {
+  Value root;
+  bool write = false;
+  bool async = false; ///< by wgmma or the copy engine
+};
+
+class BarrierInserter {
+public:
+  BarrierInserter(LaunchOp launch, Scope scope) : launch(launch), scope(scope) {}
+  State visit(Block &block, State state);
+
+private:
+  State visitOp(Operation &op, State state);
+  State visitLoop(Operation &op, State state);
+  void synchronise(Operation &before, State &state, bool fence);
+  void collect(Operation &op, SmallVectorImpl<Access> &accesses);
+  void addMemory(Value memory, bool write, bool async, SmallVectorImpl<Access> &accesses);
+
+  LaunchOp launch;
+  Scope scope;
+};
+
+} // namespace
+
+static State join(const State &x, const State &y) {
+  State out = x;
+  for (auto &[root, p] : y) {
+    Pending &q = out[root];
+    q.read |= p.read;
+    q.written |= p.written;
+    q.unfenced |= p.unfenced;
+  }
+  return out;
+}
+
+static bool sameState(const State &x, const State &y) {
+  auto contains = [](const State &all, const State &some) {
+    return llvm::all_of(some, [&](const auto &entry) {
+      auto it = all.find(entry.first);
+      return (it == all.end() ? Pending() : it->second) == entry.second;
+    });
+  };
+  return contains(x, y) && contains(y, x);
+}
+
+/// A view's root: the kernel argument (tensors do not overlap unless the launcher allows it) or what made it.
+static Value rootView(Value view) {
+  while (auto cast = view.getDefiningOp<RecastViewOp>())
+    view = cast.getSource();
+  return view;
+}
+
+void BarrierInserter::addMemory(Value memory, bool write, bool async, SmallVectorImpl<Access> &accesses) {
+  if (isa<ViewType>(memory.getType())) {
+    accesses.push_back({rootView(memory), write, async});
+  } else if (isa<BufferType>(memory.getType())) {
+    Value root = rootBuffer(memory);
+    if (!root.getDefiningOp<AcquireOp>() && !root.getDefiningOp<ConsumeOp>() &&
+        !root.getDefiningOp<SlotAtOp>())
+      accesses.push_back({root, write, async});
+  }
+}
+
+void BarrierInserter::collect(Operation &op, SmallVectorImpl<Access> &accesses) {
+  auto read = [&](Value v, bool async = false) { addMemory(v, false, async, accesses); };
+  auto write = [&](Value v, bool async = false) { addMemory(v, true, async, accesses); };
+  if (auto o = dyn_cast<LoadOp>(op)) {
+    read(o.getSource());
+  } else if (auto o = dyn_cast<StoreOp>(op)) {
+    write(o.getDest());
+  } else if (auto o = dyn_cast<CopyOp>(op)) {
+    read(o.getSource());
+    write(o.getDest());
+  } else if (auto o = dyn_cast<AsyncCopyOp>(op)) {
+    read(o.getSource(), true);
+    write(o.getDest(), true);
+  } else if (auto o = dyn_cast<ElemLoadOp>(op)) {
+    read(o.getSource());
+  } else if (auto o = dyn_cast<ElemStoreOp>(op)) {
+    write(o.getDest());
+  } else if (auto o = dyn_cast<AtomicOp>(op)) {
+    write(o.getDest());
+  } else if (auto o = dyn_cast<ElemAtomicOp>(op)) {
+    write(o.getDest());
+  } else if (auto o = dyn_cast<GemmOp>(op)) {
+    bool async = o.getInstAttr() && o.getInstAttr().getKind() == InstKind::wgmma;
+    read(o.getA(), async);
+    read(o.getB(), async);
+  } else if (auto o = dyn_cast<AsyncGemmOp>(op)) {
+    read(o.getA(), true);
+    read(o.getB(), true);
+  } else if (auto o = dyn_cast<GenericOp>(op)) {
+    for (Value in : o.getIns())
+      read(in);
+    o.getBody().walk([&](Operation *inner) { collect(*inner, accesses); });
+  }
+}
+
+void BarrierInserter::synchronise(Operation &before, State &state, bool fence) {
+  OpBuilder b(&before);
+  Location loc = before.getLoc();
+  if (fence) {
+    FenceOp::create(b, loc, FenceAttr::get(b.getContext(), Fence::async_proxy));
+    for (auto &entry : state)
+      entry.second.unfenced = false;
+  }
+  BarrierOp::create(b, loc, ScopeAttr::get(b.getContext(), scope), IntegerAttr());
+  for (auto &entry : state)
+    entry.second.read = entry.second.written = false;
+}
+
+State BarrierInserter::visitLoop(Operation &op, State state) {
+  // Until nothing new comes around the back edge; each round only adds barriers, and flags only grow.
+  State entry = state, last;
+  for (int round = 0; round < 4; ++round) {
+    State out = entry;
+    for (Region &region : op.getRegions())
+      for (Block &block : region)
+        out = visit(block, out);
+    State next = join(state, out);
+    last = out;
+    if (sameState(next, entry))
+      break;
+    entry = next;
+  }
+  return join(state, last); // zero trips
+}
+
+State BarrierInserter::visitOp(Operation &op, State state) {
+  if (isa<LoopLikeOpInterface>(op))
+    return visitLoop(op, std::move(state));
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    State then = visit(*branch.thenBlock(), state);
+    State other = branch.elseBlock() ? visit(*branch.elseBlock(), state) : state;
+    return join(then, other);
+  }
+  if (isa<BarrierOp>(op)) {
+    for (auto &entry : state)
+      entry.second.read = entry.second.written = false;
+    return state;
+  }
+  if (auto fence = dyn_cast<FenceOp>(op)) {
+    if (fence.getKind() == Fence::async_proxy)
+      for (auto &entry : state)
+        entry.second.unfenced = false;
+    return state;
+  }
+  SmallVector<Access> accesses;
+  collect(op, accesses);
+  bool conflict = false, fence = false;
+  for (const Access &a : accesses) {
+    auto it = state.find(a.root);
+    if (it == state.end())
+      continue;
+    const Pending &p = it->second;
+    conflict |= p.written || (a.write && p.read);
+    fence |= a.async && p.unfenced && isa<BufferType>(a.root.getType());
+  }
+  if (conflict || fence)
+    synchronise(op, state, fence);
+  for (const Access &a : accesses) {
+    Pending &p = state[a.root];
+    (a.write ? p.written : p.read) = true;
+    if (a.write && !a.async)
+      p.unfenced = true;
+  }
+  return state;
+}
+
+State BarrierInserter::visit(Block &block, State state) {
+  for (Operation &op : llvm::make_early_inc_range(block))
+    state = visitOp(op, std::move(state));
+  return state;
+}
+
+/// Barrier counts of rings: the copy engine arrives once with its bytes, each computing warp group once.
+static void countRings(LaunchOp launch) {
+  int64_t groups = 0;
+  for (RoleAttr role : launch.getScheduleAttr().getRoles())
+    if (role.getKind() == RoleKind::compute)
+      groups += (role.getWarps() + 3) / 4;
+  OpBuilder b(launch.getContext());
+  launch.walk([&](RingOp ring) {
+    ring.setFullAttr(b.getI64IntegerAttr(1));
+    ring.setEmptyAttr(b.getI64IntegerAttr(groups));
+  });
+}
+
+/// All threads must see the initialised mbarriers before any role uses one.
+static void announceRings(WarpGroupsOp groups) {
+  OpBuilder b(groups);
+  FenceOp::create(b, groups.getLoc(), FenceAttr::get(b.getContext(), Fence::barrier_init));
+  BarrierOp::create(b, groups.getLoc(), ScopeAttr::get(b.getContext(), Scope::block), b.getI64IntegerAttr(0));
+}
+
+namespace {
+struct InsertBarriers : tilec::tile::impl::TileInsertBarriersBase<InsertBarriers> {
+  void runOnOperation() override {
+    KernelOp kernel = getOperation();
+    if (!kernel.isDevice())
+      return;
+    LaunchOp launch = kernel.getDeviceLaunch();
+    WarpGroupsOp groups;
+    launch.walk([&](WarpGroupsOp g) { groups = g; });
+    if (!groups) {
+      BarrierInserter(launch, Scope::block).visit(launch.getBody().front(), {});
+      return;
+    }
+    countRings(launch);
+    announceRings(groups);
+    for (Region &body : groups.getBodies())
+      BarrierInserter(launch, Scope::role).visit(body.front(), {});
+  }
+};
+} // namespace

@@ -1,0 +1,479 @@
+//===- Compile.cpp - one source file through all stages ----------------------===//
+#include "Compile.h"
+#include "CollectLibrary.h"
+#include "MLIRDiagnostics.h"
+#include "Sources.h"
+#include "mlir/Pass/PassManager.h"
+#include "tilec/Dialect/Tile/IR/Tile.h"
+#include "tilec/Driver/Driver.h"
+#include "tilec/MLIRGen/MLIRGen.h"
+#include "tilec/Parse/Parser.h"
+#include "tilec/Pipelines/Pipelines.h"
+#include "tilec/Sema/Sema.h"
+#include "tilec/Target/AMDGPUBackend.h"
+#include "tilec/Target/CPUBackend.h"
+#include "tilec/Target/Depfile.h"
+#include "tilec/Target/Header.h"
+#include "tilec/Target/Manifest.h"
+#include "tilec/Target/NVPTXBackend.h"
+#include "tilec/Target/ObjectWriter.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SHA256.h"
+
+using namespace tilec;
+
+namespace {
+
+/// The device kernels of one target on their way down.
+struct Lowering {
+  const TargetDesc *target;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+};
+
+class Compilation {
+public:
+  Compilation(const DriverOptions &options, llvm::SourceMgr &sources, uint32_t buffer,
+              DiagnosticEngine &diags, Outputs &outputs, mlir::TimingScope &timing)
+      : options(options), sources(sources), buffer(buffer), diags(diags), outputs(outputs), timing(timing),
+        loader(sources, diags) {}
+
+  int run();
+
+private:
+  bool wants(llvm::StringRef kind) const { return options.emits.count(kind.str()) != 0; }
+  bool wantsObject() const { return !objectPath.empty() || !headerPath.empty() || wants("manifest"); }
+  Stage lastStage() const;
+  bool nameOutputs();
+  std::string fileFor(llvm::StringRef kind, const TargetDesc &target) const;
+
+  int frontEnd();
+  int listKernels();
+  int middle();
+  bool runStage(mlir::ModuleOp module, llvm::StringRef what,
+                llvm::function_ref<void(mlir::OpPassManager &)> build);
+  void dump(llvm::StringRef kind, const TargetDesc *target, mlir::ModuleOp module);
+  int lower(Lowering &lowering, Stage last);
+  int compileCPU(Lowering &lowering);
+  int compileGPU(std::vector<Lowering *> lowerings);
+  int writeLibrary();
+  void writeTexts(const TargetDesc &target, const std::string &llvmText, const std::string &isa);
+  int failed(llvm::Error error, const TargetDesc *target);
+  target::BackendOptions backendOptions(const TargetDesc &target);
+
+  const DriverOptions &options;
+  llvm::SourceMgr &sources;
+  uint32_t buffer;
+  DiagnosticEngine &diags;
+  Outputs &outputs;
+  mlir::TimingScope &timing;
+  Sources loader;
+  std::string objectPath, headerPath, depPath;
+  std::unique_ptr<ast::Module> tree;
+  std::unique_ptr<hir::Program> program;
+  std::unique_ptr<mlir::MLIRContext> context;
+  mlir::OwningOpRef<mlir::ModuleOp> module, host;
+  target::Library library;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What is written where
+//===----------------------------------------------------------------------===//
+
+/// Kinds that exist once for each device target.
+static constexpr llvm::StringLiteral perTargetKinds[] = {
+    "ptx",          "cubin",       "hsaco",    "asm",        "llvm",
+    "ir-scheduled", "ir-laid-out", "ir-async", "ir-threads", "ir-llvm"};
+
+static bool kindFits(llvm::StringRef kind, const TargetDesc &t) {
+  if (kind == "ptx")
+    return t.family == Family::NVIDIA;
+  if (kind == "cubin")
+    return t.family == Family::NVIDIA && !t.emitsPTX;
+  if (kind == "hsaco")
+    return t.family == Family::AMD;
+  return true;
+}
+
+/// Default outputs stand in the working folder, named after the source.
+bool Compilation::nameOutputs() {
+  llvm::StringRef path = sources.getMemoryBuffer(buffer)->getBufferIdentifier();
+  std::string stem = path == "<stdin>" ? "stdin" : llvm::sys::path::stem(path).str();
+  if (!options.anyOutputNamed()) {
+    objectPath = stem + ".o";
+    headerPath = stem + ".h";
+  }
+  if (!options.output.empty())
+    objectPath = options.output;
+  if (wants("obj"))
+    objectPath = options.emits.at("obj");
+  if (wants("header"))
+    headerPath = options.emits.at("header");
+  if (options.depfile) {
+    llvm::SmallString<128> d(objectPath.empty() ? stem : objectPath);
+    llvm::sys::path::replace_extension(d, "d");
+    depPath = options.depfilePath.empty() ? d.str().str() : options.depfilePath;
+    outputs.declare(depPath);
+  }
+  for (const std::string &file : {objectPath, headerPath})
+    if (!file.empty())
+      outputs.declare(file);
+  if (wants("manifest"))
+    outputs.declare(options.emits.at("manifest"));
+  for (llvm::StringRef kind : perTargetKinds) {
+    auto asked = options.emits.find(kind.str());
+    if (asked == options.emits.end())
+      continue;
+    unsigned fits = 0;
+    for (const std::string &name : options.targets)
+      fits += kindFits(kind, *lookupTarget(name));
+    bool pattern = asked->second.find("%a") != std::string::npos;
+    if (fits == 0 || (fits > 1 && !pattern)) {
+      diags.report(diag::E0609, {}, kind,
+                   fits == 0 ? "a target that has it in --arch"
+                             : "one target in --arch, or %a in the file name");
+      return false;
+    }
+    for (const std::string &name : options.targets)
+      if (kindFits(kind, *lookupTarget(name)))
+        outputs.declare(fileFor(kind, *lookupTarget(name)));
+  }
+  return true;
+}
+
+std::string Compilation::fileFor(llvm::StringRef kind, const TargetDesc &t) const {
+  auto asked = options.emits.find(kind.str());
+  if (asked == options.emits.end() || !kindFits(kind, t))
+    return {};
+  std::string file = asked->second;
+  if (size_t at = file.find("%a"); at != std::string::npos)
+    file.replace(at, 2, t.name);
+  return file;
+}
+
+Stage Compilation::lastStage() const {
+  if (wantsObject() || wants("ptx") || wants("cubin") || wants("hsaco") || wants("asm") || wants("llvm"))
+    return Stage::LLVM;
+  Stage last = Stage::Tile;
+  for (Stage s : {Stage::Scheduled, Stage::LaidOut, Stage::Async, Stage::Threads, Stage::LLVM})
+    if (wants(("ir-" + stageName(s)).str()))
+      last = s;
+  return last;
+}
+
+//===----------------------------------------------------------------------===//
+// Front end
+//===----------------------------------------------------------------------===//
+
+int Compilation::frontEnd() {
+  {
+    mlir::TimingScope scope = timing.nest("Parse");
+    tree = parseFile(sources, buffer, diags);
+  }
+  if (!tree)
+    return ExitSource;
+  if (wants("ast")) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    ast::print(*tree, sources.getMemoryBuffer(buffer)->getBuffer(), os);
+    outputs.set(options.emits.at("ast"), text);
+    if (options.emits.size() == 1 && options.output.empty())
+      return ExitSuccess;
+  }
+  mlir::TimingScope scope = timing.nest("Sema");
+  SemaOptions sema;
+  for (const std::string &define : options.defines) {
+    auto [name, value] = llvm::StringRef(define).split('=');
+    if (!llvm::StringRef(define).contains('=')) {
+      diags.report(diag::E0602, {}, "-D takes NAME=VALUE, not `" + define + "`");
+      return ExitUsage;
+    }
+    sema.defines.push_back({name.str(), value.str()});
+  }
+  for (const std::string &list : options.kernelNames) {
+    llvm::SmallVector<llvm::StringRef> names;
+    llvm::StringRef(list).split(names, ',', -1, /*KeepEmpty=*/false);
+    for (llvm::StringRef n : names)
+      sema.kernels.push_back(n.trim().str());
+  }
+  sema.importDirs = options.importDirs;
+  sema.loader = &loader;
+  program = analyze(*tree, sema, diags);
+  tree.reset();
+  if (!program)
+    return diags.numCommandLineErrors() == diags.numErrors() ? ExitUsage : ExitSource;
+  return ExitSuccess;
+}
+
+int Compilation::listKernels() {
+  std::string text;
+  for (const auto &k : program->kernels) {
+    text += k->name;
+    for (const hir::ConstBinding &c : k->constants)
+      text += " " + c.name + "=" + c.value;
+    text += "\n";
+  }
+  outputs.set("-", text);
+  return ExitSuccess;
+}
+
+//===----------------------------------------------------------------------===//
+// Middle
+//===----------------------------------------------------------------------===//
+
+bool Compilation::runStage(mlir::ModuleOp m, llvm::StringRef what,
+                           llvm::function_ref<void(mlir::OpPassManager &)> build) {
+  mlir::TimingScope scope = timing.nest(what);
+  mlir::PassManager pm(context.get(), mlir::ModuleOp::getOperationName());
+  build(pm);
+  unsigned before = diags.numErrors();
+  if (mlir::succeeded(pm.run(m)))
+    return true;
+  if (diags.numErrors() == before)
+    diags.report(diag::E0690, {}, "stage " + what + " failed without a message");
+  return false;
+}
+
+void Compilation::dump(llvm::StringRef kind, const TargetDesc *t, mlir::ModuleOp m) {
+  if (!wants(kind))
+    return;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  m.print(os, mlir::OpPrintingFlags());
+  outputs.set(t ? fileFor(kind, *t) : options.emits.at(kind.str()), text + "\n");
+}
+
+/// Keeps the host kernels or the device kernels of a clone.
+static mlir::OwningOpRef<mlir::ModuleOp> part(mlir::ModuleOp module, bool device) {
+  mlir::OwningOpRef<mlir::ModuleOp> clone(module.clone());
+  for (auto kernel : llvm::make_early_inc_range(clone->getOps<tile::KernelOp>()))
+    if (kernel.isDevice() != device)
+      kernel.erase();
+  return clone;
+}
+
+int Compilation::middle() {
+  mlir::DialectRegistry registry;
+  registerPipelineDialects(registry);
+  target::registerBackendDialects(registry);
+  context = std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
+  llvm::StringMap<uint32_t> modules;
+  modules[program->moduleName] = buffer;
+  MLIRDiagnostics handler(*context, diags, std::move(modules));
+  {
+    mlir::TimingScope scope = timing.nest("MLIRGen");
+    module = mlirgen::generate(*context, *program);
+  }
+  if (!module)
+    return ExitInternal;
+  if (!runStage(*module, "Stage tile", buildTileStage))
+    return handler.sawDefect() ? ExitInternal : ExitSource;
+  dump("ir-tile", nullptr, *module);
+  Stage last = lastStage();
+  if (last == Stage::Tile)
+    return ExitSuccess;
+  library.prefix = options.symbolPrefix;
+  library.module = program->moduleName;
+  llvm::SHA256 hash;
+  for (uint32_t b : loader.buffers(buffer))
+    hash.update(sources.getMemoryBuffer(b)->getBuffer());
+  library.sourceHash = llvm::toHex(hash.final(), /*LowerCase=*/true);
+  library.kernels = describeKernels(*program, *module);
+  host = mlir::OwningOpRef<mlir::ModuleOp>(module->clone());
+
+  std::vector<Lowering> lowerings;
+  for (const std::string &name : options.targets)
+    lowerings.push_back({lookupTarget(name), part(*module, /*device=*/true)});
+  for (Lowering &l : lowerings)
+    if (int code = lower(l, last))
+      return handler.sawDefect() ? ExitInternal : code;
+  if (last != Stage::LLVM || (options.emits.size() == 1 && wants("ir-llvm")))
+    return ExitSuccess;
+  std::vector<Lowering *> gpu;
+  for (Lowering &l : lowerings)
+    if (l.target->family != Family::CPU)
+      gpu.push_back(&l);
+    else if (int code = compileCPU(l))
+      return code;
+  if (!gpu.empty())
+    if (int code = compileGPU(gpu))
+      return code;
+  return wantsObject() ? writeLibrary() : ExitSuccess;
+}
+
+int Compilation::lower(Lowering &lowering, Stage last) {
+  const TargetDesc &t = *lowering.target;
+  auto attr = tile::TargetAttr::get(context.get(), t.name);
+  for (auto kernel : lowering.module->getOps<tile::KernelOp>())
+    kernel->setAttr(tile::TileDialect::kTargetAttrName, attr);
+  PipelineOptions pipeline;
+  pipeline.symbolPrefix = options.symbolPrefix.empty() ? "" : options.symbolPrefix + "_";
+  pipeline.delays = options.sanitize == "schedule";
+  for (Stage s : {Stage::Scheduled, Stage::LaidOut, Stage::Async, Stage::Threads, Stage::LLVM}) {
+    std::string what = ("Stage " + stageName(s) + " (" + t.name + ")").str();
+    if (!runStage(*lowering.module, what,
+                  [&](mlir::OpPassManager &pm) { buildDeviceStage(pm, s, t, pipeline); }))
+      return ExitSource;
+    dump(("ir-" + stageName(s)).str(), &t, *lowering.module);
+    if (s == last)
+      break;
+  }
+  return ExitSuccess;
+}
+
+//===----------------------------------------------------------------------===//
+// Back ends
+//===----------------------------------------------------------------------===//
+
+int Compilation::failed(llvm::Error error, const TargetDesc *t) {
+  int code = ExitInternal;
+  llvm::handleAllErrors(
+      std::move(error),
+      [&](const target::ToolError &e) {
+        code = e.exitCode();
+        if (e.getKind() == target::ToolError::Rejected)
+          diags.report(diag::E0608, {}, "a tool", t ? t->name : "the host", e.getMessage());
+        else if (e.getKind() == target::ToolError::Internal)
+          diags.report(diag::E0690, {}, e.getMessage());
+        else
+          diags.report(diag::E0607, {}, e.getMessage());
+      },
+      [&](const llvm::ErrorInfoBase &e) { diags.report(diag::E0690, {}, e.message()); });
+  return code;
+}
+
+target::BackendOptions Compilation::backendOptions(const TargetDesc &t) {
+  target::BackendOptions b;
+  b.tools.cudaPath = options.cudaPath;
+  b.tools.ptxasPath = options.ptxasPath;
+  b.tools.lldPath = options.lldPath;
+  b.tools.executableDir = llvm::sys::path::parent_path(llvm::sys::fs::getMainExecutable(
+                                                           nullptr, reinterpret_cast<void *>(&compileFile)))
+                              .str();
+  b.optLevel = options.optimize;
+  b.lineInfo = !options.noLineInfo;
+  b.keepLLVM = wants("llvm");
+  b.keepISA = wants("asm") || wants("ptx") || !options.saveTemps.empty();
+  b.jobs = options.maxJobs;
+  b.timing = &timing;
+  bool image = wantsObject() || wants("cubin") || wants("hsaco");
+  b.stopAfter = image       ? target::StopAfter::Image
+                : b.keepISA ? target::StopAfter::ISA
+                            : target::StopAfter::LLVM;
+  b.sourceSize = [this](llvm::StringRef name) -> uint64_t {
+    return name == program->moduleName ? sources.getMemoryBuffer(buffer)->getBufferSize() : 0;
+  };
+  return b;
+}
+
+void Compilation::writeTexts(const TargetDesc &t, const std::string &llvmText, const std::string &isa) {
+  if (wants("llvm"))
+    outputs.set(fileFor("llvm", t), llvmText);
+  for (llvm::StringRef kind : {"asm", "ptx"})
+    if (wants(kind) && kindFits(kind, t))
+      outputs.set(fileFor(kind, t), isa);
+  if (!options.saveTemps.empty() && !isa.empty()) {
+    llvm::SmallString<128> path(options.saveTemps);
+    llvm::sys::path::append(path, llvm::sys::path::stem(program->moduleName) + "." + t.name +
+                                      (t.family == Family::NVIDIA ? ".ptx" : ".s"));
+    outputs.set(path, isa);
+  }
+}
+
+int Compilation::compileCPU(Lowering &lowering) {
+  mlir::TimingScope scope = timing.nest("Code (" + lowering.target->name + ")");
+  auto object = target::emitCPUObject(*lowering.module, *lowering.target, backendOptions(*lowering.target));
+  if (!object)
+    return failed(object.takeError(), lowering.target);
+  writeTexts(*lowering.target, object->llvm, object->isa);
+  target::Image image = makeImage(library, *lowering.target);
+  collectVariants(*object, library, image);
+  image.bytes = std::move(object->bitcode);
+  library.images.push_back(std::move(image));
+  return ExitSuccess;
+}
+
+int Compilation::compileGPU(std::vector<Lowering *> lowerings) {
+  std::vector<mlir::ModuleOp> modules;
+  std::vector<target::ImageJob> jobs;
+  for (Lowering *l : lowerings)
+    modules.push_back(*l->module);
+  for (auto [i, l] : llvm::enumerate(lowerings))
+    jobs.push_back({&modules[i], l->target});
+  auto results = target::compileImages(jobs, backendOptions(*lowerings.front()->target));
+  int code = ExitSuccess;
+  for (auto [l, result] : llvm::zip(lowerings, results)) {
+    if (!result) {
+      code = std::max(code, failed(result.takeError(), l->target));
+      continue;
+    }
+    writeTexts(*l->target, result->llvm, result->isa);
+    for (llvm::StringRef kind : {"cubin", "hsaco"})
+      if (wants(kind) && kindFits(kind, *l->target))
+        outputs.set(fileFor(kind, *l->target), result->bytes);
+    target::Image image = makeImage(library, *l->target);
+    collectVariants(*l->module, library, image);
+    target::applyReport(image, std::move(*result));
+    library.images.push_back(std::move(image));
+  }
+  return code;
+}
+
+//===----------------------------------------------------------------------===//
+// Library
+//===----------------------------------------------------------------------===//
+
+int Compilation::writeLibrary() {
+  mlir::TimingScope scope = timing.nest("Object");
+  target::ManifestOptions manifest;
+  manifest.tilecVersion = TILEC_VERSION;
+  for (const std::string &define : options.defines)
+    manifest.flags.push_back("-D" + define);
+  if (wants("manifest"))
+    outputs.set(options.emits.at("manifest"), target::emitManifest(library, manifest));
+  if (!headerPath.empty())
+    outputs.set(headerPath, target::emitHeader(library, {llvm::sys::path::filename(headerPath).str()}),
+                /*onlyIfChanged=*/true);
+  if (!objectPath.empty()) {
+    if (!runStage(*host, "Host code", buildHostPipeline))
+      return ExitInternal;
+    target::ObjectOptions o;
+    o.backend = backendOptions(*lookupTarget(options.targets.front()));
+    o.manifest = manifest;
+    auto object = target::emitObject(*host, library, o);
+    if (!object)
+      return failed(object.takeError(), nullptr);
+    outputs.set(objectPath, std::move(*object));
+  }
+  return ExitSuccess;
+}
+
+int Compilation::run() {
+  if (!nameOutputs())
+    return ExitUsage;
+  if (int code = frontEnd())
+    return code;
+  if (!program)
+    return ExitSuccess; // only the syntax tree was asked for
+  if (options.listKernels)
+    return listKernels();
+  if (!options.syntaxOnly)
+    if (int code = middle())
+      return code;
+  if (!depPath.empty()) {
+    target::DepfileOptions d;
+    d.literalTargets = options.depTargets;
+    if (d.literalTargets.empty())
+      d.targets = {objectPath.empty() ? depPath : objectPath};
+    d.inputs = loader.paths(buffer);
+    outputs.set(depPath, target::emitDepfile(d));
+  }
+  return ExitSuccess;
+}
+
+int tilec::compileFile(const DriverOptions &options, llvm::SourceMgr &sources, uint32_t buffer,
+                       DiagnosticEngine &diags, Outputs &outputs, mlir::TimingScope &timing) {
+  return Compilation(options, sources, buffer, diags, outputs, timing).run();
+}

@@ -1,0 +1,138 @@
+//===- Pipelines.cpp - the stages, in order ----------------------------------===//
+#include "tilec/Pipelines/Pipelines.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Transforms/Passes.h"
+#include "tilec/Conversion/Passes.h"
+#include "tilec/Dialect/Tile/IR/Tile.h"
+#include "tilec/Dialect/Tile/Transforms/CPU.h"
+#include "tilec/Dialect/Tile/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace tilec;
+
+llvm::StringRef tilec::stageName(Stage stage) {
+  switch (stage) {
+  case Stage::Tile:
+    return "tile";
+  case Stage::Scheduled:
+    return "scheduled";
+  case Stage::LaidOut:
+    return "laid-out";
+  case Stage::Async:
+    return "async";
+  case Stage::Threads:
+    return "threads";
+  case Stage::LLVM:
+    return "llvm";
+  }
+  return "";
+}
+
+static void verify(OpPassManager &pm, tile::VerifiedStage stage) {
+  tile::TileVerifyStageOptions options;
+  options.stage = stage;
+  pm.addPass(tile::createTileVerifyStage(options));
+}
+
+static void cleanUp(OpPassManager &pm) {
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void tilec::buildTileStage(OpPassManager &pm) {
+  OpPassManager &kernel = pm.nest<tile::KernelOp>();
+  cleanUp(kernel);
+  kernel.addPass(tile::createTileSplitBuffers());
+  kernel.addPass(tile::createTileStaticDomains()); // sees which nests touch memory alone, so it comes first
+  kernel.addPass(tile::createTilePromoteElements());
+  kernel.addPass(tile::createTileNormalizeLoops());
+  cleanUp(kernel);
+  kernel.addPass(tile::createTileProveBounds()); // while the launcher's equations are in sight
+  verify(pm, tile::VerifiedStage::Tile);
+  pm.addPass(tile::createTileOutlineLaunches());
+  OpPassManager &outlined = pm.nest<tile::KernelOp>();
+  cleanUp(outlined);
+}
+
+static void buildStageCPU(OpPassManager &pm, Stage stage, const TargetDesc &target,
+                          const PipelineOptions &options) {
+  switch (stage) {
+  case Stage::Tile:
+  case Stage::Async:
+    return;
+  case Stage::Scheduled:
+    return tile::buildScheduleCPU(pm);
+  case Stage::LaidOut:
+    return tile::buildLayoutsCPU(pm);
+  case Stage::Threads:
+    return buildThreadsCPU(pm, target, {options.symbolPrefix, ".v" + std::to_string(target.cpuLevel)});
+  case Stage::LLVM:
+    return buildLLVMCPU(pm, target);
+  }
+}
+
+static void buildAsyncGPU(OpPassManager &pm) {
+  OpPassManager &kernel = pm.nest<tile::KernelOp>();
+  kernel.addPass(tile::createTilePipelineLoops());
+  kernel.addPass(tile::createTileMakePersistent());
+  kernel.addPass(tile::createTileWarpSpecialize());
+  kernel.addPass(tile::createTileAsyncGemms());
+  kernel.addPass(tile::createTileStageStores());
+  cleanUp(kernel);
+  kernel.addPass(tile::createTileAllocateShared());
+  kernel.addPass(tile::createTileInsertBarriers());
+  verify(pm, tile::VerifiedStage::Async);
+}
+
+static void buildStageGPU(OpPassManager &pm, Stage stage) {
+  switch (stage) {
+  case Stage::Tile:
+    return;
+  case Stage::Scheduled:
+    pm.addPass(tile::createTileSelectSchedule());
+    return verify(pm, tile::VerifiedStage::Scheduled);
+  case Stage::LaidOut:
+    pm.nest<tile::KernelOp>().addPass(tile::createTileAssignLayouts());
+    cleanUp(pm.nest<tile::KernelOp>());
+    return verify(pm, tile::VerifiedStage::LaidOut);
+  case Stage::Async:
+    return buildAsyncGPU(pm);
+  case Stage::Threads:
+  case Stage::LLVM:
+    return;
+  }
+}
+
+void tilec::buildDeviceStage(OpPassManager &pm, Stage stage, const TargetDesc &target,
+                             const PipelineOptions &options) {
+  if (target.family == Family::CPU)
+    buildStageCPU(pm, stage, target, options);
+  else
+    buildStageGPU(pm, stage);
+}
+
+void tilec::buildHostPipeline(OpPassManager &pm) { pm.addPass(createConvertTileHostToLLVM()); }
+
+void tilec::registerPipelineDialects(DialectRegistry &registry) {
+  registry.insert<tile::TileDialect, affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect,
+                  func::FuncDialect, gpu::GPUDialect, LLVM::LLVMDialect, math::MathDialect,
+                  memref::MemRefDialect, NVVM::NVVMDialect, ROCDL::ROCDLDialect, scf::SCFDialect,
+                  ub::UBDialect, vector::VectorDialect>();
+  // What convert-to-llvm asks each dialect for.
+  arith::registerConvertArithToLLVMInterface(registry);
+  cf::registerConvertControlFlowToLLVMInterface(registry);
+  registerConvertFuncToLLVMInterface(registry);
+  registerConvertMathToLLVMInterface(registry);
+  registerConvertMemRefToLLVMInterface(registry);
+  registerConvertNVVMToLLVMInterface(registry);
+  ub::registerConvertUBToLLVMInterface(registry);
+  vector::registerConvertVectorToLLVMInterface(registry);
+}

@@ -1,0 +1,43 @@
+"""arrays.Array on a CUDA device, through torch."""
+import numpy as np
+import torch
+
+import arrays
+
+_TORCH = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16, "float64": torch.float64}
+
+
+class TorchArray:
+    device_type, device_id = 2, 0
+
+    def __init__(self, shape, dtype):
+        self.shape, self.dtype, self.strides = tuple(int(s) for s in shape), dtype, None
+        self.size = int(np.prod(self.shape, dtype=np.int64)) if self.shape else 1
+        # The data start 16-byte aligned behind the guard, as an allocator would give it.
+        self.storage = torch.empty(self.size + 2 * arrays.GUARD, dtype=_TORCH[dtype], device="cuda")
+
+    @property
+    def address(self):
+        return self.storage.data_ptr() + arrays.GUARD * self.storage.element_size()
+
+    def data(self):
+        return self.storage[arrays.GUARD:arrays.GUARD + self.size].reshape(self.shape)
+
+    def fill(self, values):
+        t = torch.from_numpy(np.ascontiguousarray(values)) if isinstance(values, np.ndarray) else values
+        self.data().copy_(t.to("cuda").to(_TORCH[self.dtype]))
+        return self
+
+    def poison(self):
+        self.storage.fill_(float("nan"))
+        return self
+
+    def values(self):
+        return self.data().to(torch.float64).cpu().numpy()
+
+    def synchronize(self):
+        torch.cuda.synchronize()
+
+    def guards_intact(self):
+        head, tail = self.storage[:arrays.GUARD], self.storage[arrays.GUARD + self.size:]
+        return bool(torch.isnan(head).all() and torch.isnan(tail).all())
