@@ -98,7 +98,7 @@ void KernelGen::storeLocal(const hir::StoreElement *stmt, Value value) {
 
 /// A buffer that holds what `fragment` holds now. Each such detour is reported.
 Value KernelGen::sharedCopyOf(const hir::TileObj *fragment, const hir::Loc &loc, StringRef why) {
-  remark(loc) << "[R0401] `" << fragment->name << "` goes through shared memory here: " << why;
+  remark(loc) << "[R0403] `" << fragment->name << "` goes through shared memory here: " << why;
   auto type = BufferType::get(b.getContext(), fragment->shape, s.memoryType(fragment->dtype), LayoutAttr());
   Value buffer = AllocOp::create(b, s.loc, type, IntegerAttr());
   StoreOp::create(b, s.loc, env.lookup(keyOf(fragment)), buffer, ValueRange{}, DenseI64ArrayAttr(),

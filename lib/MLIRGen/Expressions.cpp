@@ -144,8 +144,15 @@ Value KernelGen::dimension(const hir::TensorObj *tensor, unsigned axis, bool str
 bool KernelGen::mustGuard(const hir::Expr *e) const {
   bool found = false;
   forEachExpr(e, [&](const hir::Expr *part) {
-    if (part->kind == hir::Expr::Element)
-      found |= static_cast<const hir::Element *>(part)->object->kind != hir::Object::Local;
+    if (part->kind != hir::Expr::Element)
+      return;
+    auto *element = static_cast<const hir::Element *>(part);
+    bool isOwn = element->object->kind == hir::Object::Local; // or the element that the iteration writes
+    if (nest && !isOwn) {
+      auto out = nest->outs.find(element->object);
+      isOwn = out != nest->outs.end() && linearMap(element->indices, *nest) == out->second;
+    }
+    found |= !isOwn;
   });
   return found;
 }

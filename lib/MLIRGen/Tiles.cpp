@@ -407,8 +407,8 @@ void KernelGen::reduce(const hir::Reduce *stmt) {
   DType from = stmt->src.object->dtype, to = dst->dtype;
   DType acc = isFloat(to) && dtypeBits(to) < 32 ? DType::F32 : to;
   SmallVector<int64_t> shape;
-  for (auto [extent, dropped] : llvm::zip(stmt->src.extents, stmt->src.dropped))
-    if (!dropped)
+  for (auto [axis, extent] : llvm::enumerate(stmt->src.extents))
+    if (axis >= stmt->src.dropped.size() || !stmt->src.dropped[axis])
       shape.push_back(extent);
   Value tile = readRegion(stmt->src, shape);
   bool compares = how.combine == hir::BinaryOp::Max || how.combine == hir::BinaryOp::Min;
