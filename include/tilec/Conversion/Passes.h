@@ -37,5 +37,13 @@ void buildThreadsCPU(mlir::OpPassManager &pm, const TargetDesc &target, const CP
 /// -> LLVM dialect only.
 void buildLLVMCPU(mlir::OpPassManager &pm, const TargetDesc &target);
 
+//===- TileToNVVM -----------------------------------------------------------===//
+// A module for one NVIDIA target holds its device kernels at stage Async; then target::compileNVPTX.
+
+/// Device kernels -> llvm.func of one thread.
+void buildThreadsNVVM(mlir::OpPassManager &pm, llvm::StringRef symbolPrefix = "");
+/// -> LLVM and NVVM dialects only.
+void buildLLVMNVVM(mlir::OpPassManager &pm);
+
 } // namespace tilec
 #endif

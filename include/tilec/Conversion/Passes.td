@@ -42,6 +42,29 @@ def ExpandMathForCPU : Pass<"tile-expand-cpu-math", "::mlir::ModuleOp"> {
     "::mlir::vector::VectorDialect"];
 }
 
+//===- TileToNVVM ---------------------------------------------------------===//
+
+def ConvertTileToNVVM : Pass<"convert-tile-to-nvvm", "::mlir::ModuleOp"> {
+  let summary = "Device kernels of NVIDIA targets at stage Async -> the program of one thread";
+  let description = [{
+    Each device kernel whose target is an NVIDIA chip becomes an `llvm.func` with `nvvm.kernel` and is erased. A tile is one
+    vector per thread in the register order of its layout, a buffer an address in the block's shared memory (symbol
+    `tile_shared`), a view its address, sizes and strides. Roles are branches on the warp's number, rings mbarriers.
+
+    What the launcher needs stands on the function: `tile.params` (where each parameter comes from: a slot of the flattened
+    arguments of the device kernel, or a tensor map over a view), `tile.threads`, `tile.shared_bytes`, `tile.persistent`,
+    `tile.min_blocks`, `tile.schedule`, `tile.conditions`, `tile.launch_name`, `tile.host`.
+
+    ```mlir
+    llvm.func @scale$0(%n: i64, %X: !llvm.ptr<1>) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 128, 1, 1>,
+        tile.params = [{bytes = 8 : i64, slot = 2 : i64}, {bytes = 8 : i64, slot = 1 : i64} ], tile.threads = 128 : i64, ..}
+    ```
+  }];
+  let options = [Option<"prefix", "symbol-prefix", "std::string", "\"\"", "Put before the name of each function">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+    "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
 //===- TileToHost ---------------------------------------------------------===//
 
 def ConvertTileHostToLLVM : Pass<"convert-tile-host-to-llvm", "::mlir::ModuleOp"> {

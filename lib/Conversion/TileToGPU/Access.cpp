@@ -1,0 +1,257 @@
+//===- Access.cpp - loads, stores, copies, single elements -------------------===//
+#include "Emitter.h"
+#include "tilec/Dialect/Tile/IR/SharedMemory.h"
+
+using namespace mlir;
+using namespace tilec;
+using namespace tilec::simt;
+using namespace tilec::tile;
+
+LogicalResult Emitter::emitLoad(LoadOp op) {
+  TileType type = op.getResult().getType();
+  const Layout &l = type.getLayout().getLayout();
+  Type element = type.getElementType();
+  if (isa<BufferType>(op.getSource().getType()) && op.getOffsets().empty())
+    if (Value v = loadMatrices(l, element, op.getSource())) {
+      set(op.getResult(), v);
+      return success();
+    }
+  Region r = regionOf(op.getSource(), op.getOffsets(), op.getExtents(), type.getShape(), op.getInbounds());
+  set(op.getResult(), loadFragment(l, type.getShape(), element, r, 0, l.inSize(DimId::Reg)));
+  return success();
+}
+
+LogicalResult Emitter::emitStore(StoreOp op) {
+  TileType type = op.getValue().getType();
+  const Layout &l = type.getLayout().getLayout();
+  Type element = type.getElementType();
+  if (isa<BufferType>(op.getDest().getType()) && op.getOffsets().empty() &&
+      storeMatrices(get(op.getValue()), l, element, op.getDest()))
+    return success();
+  Region r = regionOf(op.getDest(), op.getOffsets(), op.getExtents(), type.getShape(), op.getInbounds());
+  storeFragment(get(op.getValue()), l, type.getShape(), element, r, 0, l.inSize(DimId::Reg));
+  return success();
+}
+
+/// How the threads at hand share a copy of that shape.
+Layout Emitter::copyLayout(ArrayRef<int64_t> shape, int64_t bytes, Value source, Value dest) {
+  ThreadShape t;
+  t.lanes = target.warpSize;
+  t.warps = threads.warps;
+  t.groups = threads.groups;
+  Layout l;
+  Value buffer = isa<BufferType>(dest.getType()) ? dest : source;
+  auto type = dyn_cast<BufferType>(buffer.getType());
+  bool plain = type && shape.size() == 2 && type.getRank() == 2 && type.getShape() == shape &&
+               isa<ViewType>(source.getType());
+  if (plain)
+    l = planCopy(shape[0], shape[1], bytes, type.getLayout().getLayout(), t).map;
+  else
+    l = defaultTile(shape, bytes, t);
+  if (threads.groups > 1 && !l.hasIn(DimId::Group) && l.inSize(DimId::Warp) > threads.warps)
+    if (auto cut = l.part(DimId::Warp, threads.warps, DimId::Warp, DimId::Group); succeeded(cut))
+      return *cut;
+  return l;
+}
+
+static Layout padTo(Layout l, ArrayRef<int64_t> shape) {
+  SmallVector<DimValue> sizes;
+  for (auto [axis, extent] : llvm::enumerate(shape))
+    sizes.push_back({coord(axis), extent});
+  return l.pad(sizes);
+}
+
+LogicalResult Emitter::emitCopy(CopyOp op) {
+  if (op.getIm2col())
+    return unsupported(*op, "an im2col copy");
+  if (threads.oneLane)
+    return unsupported(*op, "a copy by threads in the load role");
+  Value source = op.getSource(), dest = op.getDest();
+  SmallVector<int64_t> extents;
+  if (op.getExtents())
+    extents.assign(op.getExtents()->begin(), op.getExtents()->end());
+  else
+    extents.assign(getShapeOf(isa<BufferType>(dest.getType()) ? dest.getType() : source.getType()));
+  bool fromDest = !op.getExtents() && isa<BufferType>(dest.getType());
+  SmallVector<int64_t> shape = dropOnes(extents);
+  if (shape.empty())
+    shape.push_back(1);
+  // The shape of the source; a transposing copy whose extents are the destination's has them swapped.
+  bool transpose = op.getTranspose() && shape.size() == 2;
+  if (transpose && fromDest)
+    std::swap(shape[0], shape[1]);
+  SmallVector<int64_t> destShape(shape);
+  if (transpose)
+    std::swap(destShape[0], destShape[1]);
+  auto sideExtents = [&](Value memory, ArrayRef<int64_t> side) {
+    // Ones where the memory has more axes than the region.
+    SmallVector<int64_t> e(side);
+    unsigned rank = getShapeOf(memory.getType()).size();
+    if (extents.size() == rank && !transpose)
+      return SmallVector<int64_t>(extents);
+    while (e.size() < rank)
+      e.insert(e.begin(), 1);
+    while (e.size() > rank && e.front() == 1)
+      e.erase(e.begin());
+    return e;
+  };
+  SmallVector<int64_t> se = sideExtents(source, shape), de = sideExtents(dest, destShape);
+  Region from = regionOf(source, op.getSourceOffsets(), ArrayRef<int64_t>(se), shape);
+  Region to = regionOf(dest, op.getDestOffsets(), ArrayRef<int64_t>(de), destShape);
+  if (isa<BufferType>(source.getType()) && op.getSourceOffsets().empty())
+    from.inbounds.assign(from.inbounds.size(), true);
+  Type st = getElementTypeOf(source.getType()), dt = getElementTypeOf(dest.getType());
+  Layout l = padTo(copyLayout(shape, memoryBytes(st), source, dest), shape);
+  Layout out = transpose ? l.transpose() : l;
+  int64_t regs = l.inSize(DimId::Reg), batch = std::max<int64_t>(8, 256 / memoryBytes(st));
+  while (regs % batch)
+    batch = batch > 8 && batch % 2 == 0 ? batch / 2 : regs;
+  for (int64_t r = 0; r < regs; r += batch) {
+    Value v = loadFragment(l, shape, st, from, r, r + batch);
+    if (st != dt)
+      v = convertFloat(v, st, dt);
+    if (!v)
+      return unsupported(*op, "a copy between these element types");
+    storeFragment(v, out, destShape, dt, to, r, r + batch);
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Single elements
+//===----------------------------------------------------------------------===//
+
+std::pair<Value, Value> Emitter::elementAddress(Value memory, ArrayRef<Value> indices, ArrayRef<bool> inbounds) {
+  if (auto type = dyn_cast<BufferType>(memory.getType())) {
+    SmallVector<Value> coords;
+    for (Value i : indices)
+      coords.push_back(code.toI32(i));
+    return {sharedPtr(bufferOffset(get(memory), type, coords)), Value()};
+  }
+  auto type = cast<ViewType>(memory.getType());
+  Value inside, at;
+  for (auto [axis, i] : llvm::enumerate(indices)) {
+    if (inbounds.empty() || !inbounds[axis])
+      inside = code.both(inside, code.ult(i, sizeOf(memory, axis)));
+    at = code.add(at, code.mul(i, strideOf(memory, axis)));
+  }
+  return {code.offset(view(memory).ptr, memoryType(type.getElementType()), at), inside};
+}
+
+Value Emitter::loadElement(Value memory, ArrayRef<Value> indices, ArrayRef<bool> inbounds, Value guard) {
+  auto [ptr, inside] = elementAddress(memory, indices, inbounds);
+  Type element = getElementTypeOf(memory.getType());
+  auto type = dyn_cast<ViewType>(memory.getType());
+  Value safe = type ? safeValue(type) : code.zero(registerType(element));
+  Value where = ptr;
+  return code
+      .choose(code.both(guard, inside), {registerType(element)},
+              [&]() -> SmallVector<Value> {
+                return {code.fromMemory(code.load(where, memoryType(element), memoryBytes(element)), element)};
+              },
+              [&] { return SmallVector<Value>{safe}; })
+      .front();
+}
+
+void Emitter::storeElement(Value value, Value memory, ArrayRef<Value> indices, ArrayRef<bool> inbounds,
+                           Value guard) {
+  auto [ptr, inside] = elementAddress(memory, indices, inbounds);
+  Type element = getElementTypeOf(memory.getType());
+  Value where = ptr;
+  code.when(code.both(guard, inside),
+            [&] { code.store(code.toMemory(value, element), where, memoryBytes(element)); });
+}
+
+Value Emitter::atomicUpdate(Combine kind, Value ptr, Value value, Value compare, Type element) {
+  using LLVM::AtomicBinOp;
+  bool isFloat = isa<FloatType>(element);
+  std::optional<AtomicBinOp> op;
+  switch (kind) {
+  case Combine::add:
+    op = isFloat ? AtomicBinOp::fadd : AtomicBinOp::add;
+    break;
+  case Combine::max:
+  case Combine::maxnum:
+    op = isFloat ? (kind == Combine::max ? AtomicBinOp::fmaximum : AtomicBinOp::fmax) : AtomicBinOp::max;
+    break;
+  case Combine::min:
+  case Combine::minnum:
+    op = isFloat ? (kind == Combine::min ? AtomicBinOp::fminimum : AtomicBinOp::fmin) : AtomicBinOp::min;
+    break;
+  case Combine::band:
+    op = AtomicBinOp::_and;
+    break;
+  case Combine::bor:
+    op = AtomicBinOp::_or;
+    break;
+  case Combine::bxor:
+    op = AtomicBinOp::_xor;
+    break;
+  case Combine::xchg:
+    op = AtomicBinOp::xchg;
+    break;
+  case Combine::cas: {
+    Type bits = code.b.getIntegerType(element.getIntOrFloatBitWidth());
+    Value x = code.cast(compare, bits), y = code.cast(value, bits);
+    Value pair = LLVM::AtomicCmpXchgOp::create(code.b, code.loc, ptr, x, y, LLVM::AtomicOrdering::monotonic,
+                                               LLVM::AtomicOrdering::monotonic, "device");
+    return code.cast(LLVM::ExtractValueOp::create(code.b, code.loc, pair, ArrayRef<int64_t>{0}), element);
+  }
+  default:
+    return {};
+  }
+  return LLVM::AtomicRMWOp::create(code.b, code.loc, *op, ptr, value, LLVM::AtomicOrdering::monotonic, "device");
+}
+
+Value Emitter::atomicElement(ElemAtomicOp op, Value value, Value compare, ArrayRef<Value> indices, Value guard) {
+  auto [ptr, inside] = elementAddress(op.getDest(), indices, {});
+  Type element = getElementTypeOf(op.getDest().getType());
+  if (isFloat8(element) || element.isInteger(1) || element.isInteger(8))
+    return {};
+  auto view = dyn_cast<ViewType>(op.getDest().getType());
+  Value safe = view ? safeValue(view) : code.zero(registerType(element));
+  Value where = ptr;
+  bool ok = true;
+  Value v = code.choose(code.both(guard, inside), {element},
+                        [&]() -> SmallVector<Value> {
+                          Value in = code.toMemory(value, element);
+                          Value r = atomicUpdate(op.getKind(), where, in, compare, memoryType(element));
+                          ok = r != nullptr;
+                          return {ok ? code.fromMemory(r, element) : safe};
+                        },
+                        [&] { return SmallVector<Value>{safe}; })
+                .front();
+  return ok ? v : Value();
+}
+
+LogicalResult Emitter::emitAtomic(AtomicOp op) {
+  TileType type = op.getValue().getType();
+  const Layout &l = type.getLayout().getLayout();
+  Type element = type.getElementType();
+  if (memoryBytes(element) < 2)
+    return unsupported(*op, "an atomic update of one-byte elements");
+  Region region = regionOf(op.getDest(), op.getOffsets(), op.getExtents(), type.getShape());
+  Coords coords = coordsOf(l, type.getRank());
+  Value fragment = get(op.getValue());
+  bool ok = true;
+  code.when(isOwner(l), [&] {
+    for (int64_t r = 0; r < l.inSize(DimId::Reg); ++r) {
+      if (isReplicaRegister(l, r))
+        continue;
+      SmallVector<Value> at;
+      for (unsigned m = 0; m < region.extents.size(); ++m)
+        at.push_back(region.offsets.empty() ? code.index(0) : flatten(region.offsets[m]).front());
+      for (auto [axis, m] : llvm::enumerate(region.axes))
+        if (m >= 0)
+          at[m] = code.add(at[m], code.toIndex(coordAt(coords, axis, r)));
+      Value valid = validAt(l, coords, type.getShape(), r);
+      auto [ptr, inside] = elementAddress(op.getDest(), at, {});
+      Value where = ptr;
+      code.when(code.both(valid, inside), [&] {
+        Value v = code.toMemory(code.element(fragment, r), element);
+        ok &= atomicUpdate(op.getKind(), where, v, Value(), memoryType(element)) != nullptr;
+      });
+    }
+  });
+  return ok ? success() : unsupported(*op, "this kind of atomic update");
+}

@@ -1,0 +1,244 @@
+//===- Emitter.h - one device kernel -> the program of one thread ------------===//
+//
+// Walks the launch once. A tile becomes one vector per thread in the register order of its layout, a buffer an
+// address in shared memory, a view its address, sizes and strides. What differs between GPUs (thread ids,
+// exchanges between lanes, barriers, matrix and copy engines) is virtual.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILEC_LIB_CONVERSION_TILETOGPU_EMITTER_H
+#define TILEC_LIB_CONVERSION_TILETOGPU_EMITTER_H
+#include "../../Dialect/Tile/Transforms/Divisibility.h"
+#include "Code.h"
+#include "tilec/Dialect/Tile/IR/Tile.h"
+#include "tilec/Support/LayoutDecisions.h"
+#include "tilec/Support/Target.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace tilec::simt {
+
+/// The threads that run the code at hand: a role, or the whole block.
+struct Threads {
+  Value lane, warp, group; ///< i32; warp within its group
+  int64_t warps = 1;       ///< of one group
+  int64_t groups = 1;
+  int64_t barrier = 0;     ///< id of the barrier of all of them
+  bool oneLane = false;    ///< only one lane runs the code: the load role
+  int64_t allWarps() const { return warps * groups; }
+};
+
+/// A global tensor. Sizes and strides are made when they are asked for: only what is used becomes a parameter.
+struct ViewRef {
+  int64_t slot = -1; ///< of the address, for a kernel argument
+  Value ptr;
+  SmallVector<Value> sizes, strides; ///< index; null: not asked for yet
+  tile::ViewType type;
+};
+
+/// A rectangle of a view or buffer. Axes of extent one are not seen by the tile.
+struct Region {
+  Value memory;         ///< in the tile dialect
+  ValueRange offsets;   ///< in the tile dialect; empty: zeros
+  SmallVector<int64_t> extents;
+  SmallVector<bool> inbounds;
+  SmallVector<int> axes; ///< memory axis of each axis of the tile, -1: none
+};
+
+/// Coordinates of the elements that a thread holds: ((low ^ l) + high) + h for register contributions l, h.
+struct Coords {
+  SmallVector<Value> low, high; ///< i32 per axis; null: zero
+  std::vector<std::vector<std::pair<int64_t, int64_t>>> regs;
+};
+
+/// An i32 input of a layout with the number of its values.
+struct LayoutInput {
+  DimId dim;
+  Value value;
+  int64_t range;
+};
+
+class Emitter {
+public:
+  Emitter(OpBuilder &b, tile::KernelOp kernel, const TargetDesc &target)
+      : code(b, kernel.getLoc()), kernel(kernel), target(target), divisibility(kernel) {}
+  virtual ~Emitter() = default;
+
+  /// Emits the whole kernel into an llvm.func and erases nothing.
+  FailureOr<LLVM::LLVMFuncOp> run(StringRef symbol);
+
+protected:
+  //===- What differs between GPUs ---------------------------------------------===//
+  virtual Value threadId() = 0;
+  virtual Value blockId() = 0;
+  virtual Value gridSize() = 0;
+  virtual Value shuffleXor(Value word, int64_t mask) = 0;
+  virtual Value shuffleFrom(Value word, Value lane) = 0;
+  /// Of the threads at hand, by id; `threads` of them.
+  virtual void barrier(Value id, int64_t threads) = 0;
+  virtual void warpBarrier() = 0;
+  virtual void trap() = 0;
+  virtual unsigned sharedSpace() const { return 3; }
+  virtual unsigned globalSpace() const { return 1; }
+  virtual void decorate(LLVM::LLVMFuncOp function) = 0;
+  /// Operations of matrix and copy engines, rings and roles.
+  virtual LogicalResult emitTargetOp(Operation &op) = 0;
+  virtual LogicalResult emitGemm(tile::GemmOp op) = 0;
+  /// An elementary function of a scalar in f32 or f64.
+  virtual FailureOr<Value> emitMathCall(Operation &op, ValueRange operands) = 0;
+  virtual Value convertFloat(Value value, Type from, Type to) = 0;
+  virtual Value atomicUpdate(tile::Combine kind, Value ptr, Value value, Value compare, Type element);
+  /// Fragments that an instruction moves as matrices; null, false: not these.
+  virtual Value loadMatrices(const Layout &fragment, Type element, Value memory) { return {}; }
+  virtual bool storeMatrices(Value value, const Layout &fragment, Type element, Value memory) { return false; }
+
+  //===- Structure (Emitter.cpp, Control.cpp) ------------------------------------===//
+  LogicalResult emitBlock(Block &block);
+  LogicalResult emitOp(Operation &op);
+  LogicalResult emitFor(scf::ForOp op);
+  LogicalResult emitWhile(scf::WhileOp op);
+  LogicalResult emitIf(scf::IfOp op);
+  LogicalResult emitRaster(tile::RasterOp op);
+  LogicalResult unsupported(Operation &op, const llvm::Twine &what);
+  void bindArguments();
+  void bindBlockIds(tile::LaunchOp launch);
+  /// Value of a slot, a kernel parameter of that type.
+  Value slot(int64_t index, Type type);
+  Value addParameter(Type type, Attribute entry, DictionaryAttr attrs = {});
+  SmallVector<Type> flatTypes(Type type);
+  virtual SmallVector<Value> flatten(Value value);
+  void bind(Value value, ValueRange flat);
+  void bindAll(ValueRange values, ValueRange flat);
+  SmallVector<Value> flattenAll(ValueRange values);
+  Value get(Value value) { return env[value].front(); }
+  void set(Value value, Value to) { env[value] = {to}; }
+  void startThreads(int64_t firstWarp, int64_t warps);
+  Value threadInRole();
+  void roleBarrier() { barrier(code.i32(threads.barrier), threads.allWarps() * target.warpSize); }
+  Value uniform(Value i32); ///< the same number in all lanes, told to the compiler
+  Value isThreadZero();
+
+  //===- Views and buffers -------------------------------------------------------===//
+  ViewRef &view(Value value);
+  Value sizeOf(Value view, unsigned axis);
+  Value strideOf(Value view, unsigned axis);
+  Value safeValue(tile::ViewType type);
+  LogicalResult emitMakeView(tile::MakeViewOp op);
+  LogicalResult emitRecastView(tile::RecastViewOp op);
+  LogicalResult emitSubbuffer(tile::SubbufferOp op);
+  Value sharedPtr(Value byteOffset);
+
+  //===- Layouts (Fragments.cpp) ---------------------------------------------------===//
+  /// The parts of output `out` inside and above its zone; null is zero.
+  std::pair<Value, Value> evaluate(const Layout &l, DimId out, ArrayRef<LayoutInput> inputs);
+  SmallVector<LayoutInput> threadInputs(const Layout &l);
+  Coords coordsOf(const Layout &l, unsigned rank);
+  Value coordAt(const Coords &c, unsigned axis, int64_t reg);
+  /// Null: true. False when known.
+  Value validAt(const Layout &l, const Coords &c, ArrayRef<int64_t> shape, int64_t reg);
+  /// Does this thread own what it holds (of several copies, the first)? Null: always.
+  Value isOwner(const Layout &l);
+  bool isReplicaRegister(const Layout &l, int64_t reg);
+  /// Registers that hold neighbours along `axis`, `most` at most.
+  int64_t vectorAlong(const Layout &l, unsigned axis, int64_t most);
+
+  //===- Memory (Memory.cpp) ---------------------------------------------------------===//
+  Region regionOf(Value memory, ValueRange offsets, std::optional<ArrayRef<int64_t>> extents,
+                  ArrayRef<int64_t> tileShape, std::optional<ArrayRef<bool>> inbounds = std::nullopt);
+  /// Registers [from, to) of a fragment.
+  Value loadFragment(const Layout &l, ArrayRef<int64_t> shape, Type element, const Region &region, int64_t from,
+                     int64_t to);
+  void storeFragment(Value value, const Layout &l, ArrayRef<int64_t> shape, Type element, const Region &region,
+                     int64_t from, int64_t to);
+  Value loadShared(const Layout &l, ArrayRef<int64_t> shape, Type element, const Region &region, int64_t from,
+                   int64_t to);
+  void storeShared(Value value, const Layout &l, ArrayRef<int64_t> shape, Type element, const Region &region,
+                   int64_t from, int64_t to);
+  /// How a fragment meets a view.
+  struct ViewAccess {
+    const Layout *l;
+    const Region *region;
+    SmallVector<int64_t> shape;
+    Type element;
+    Coords coords;
+    Value ptr;                    ///< of this thread's first element, registers not counted
+    SmallVector<Value> offsets;   ///< index, per memory axis
+    SmallVector<Value> strides;   ///< index, per memory axis
+    SmallVector<int> tileAxis;    ///< of each memory axis, -1: none
+    int64_t vec = 1;
+    int axis = -1;                ///< tile axis along which vectors lie
+    bool partial = false;         ///< a vector may cross the end
+    bool masked = false;
+  };
+  ViewAccess viewAccess(const Layout &l, ArrayRef<int64_t> shape, Type element, const Region &region);
+  Value viewAddress(const ViewAccess &a, int64_t reg);
+  Value viewInside(const ViewAccess &a, int64_t reg, int64_t last);
+  Value wholeInside(const ViewAccess &a);
+  Value loadView(const Layout &l, ArrayRef<int64_t> shape, Type element, const Region &region, int64_t from,
+                 int64_t to);
+  void storeView(Value value, const Layout &l, ArrayRef<int64_t> shape, Type element, const Region &region,
+                 int64_t from, int64_t to);
+  /// Byte offset in shared memory of the element at these coordinates (i32).
+  Value bufferOffset(Value base, tile::BufferType type, ArrayRef<Value> coords);
+  LogicalResult emitLoad(tile::LoadOp op);
+  LogicalResult emitStore(tile::StoreOp op);
+  LogicalResult emitCopy(tile::CopyOp op);
+  LogicalResult emitAtomic(tile::AtomicOp op);
+  /// Address and condition (null: always) of one element; indices are index values of this function.
+  std::pair<Value, Value> elementAddress(Value memory, ArrayRef<Value> indices, ArrayRef<bool> inbounds);
+  Value loadElement(Value memory, ArrayRef<Value> indices, ArrayRef<bool> inbounds, Value guard);
+  void storeElement(Value value, Value memory, ArrayRef<Value> indices, ArrayRef<bool> inbounds, Value guard);
+  Value atomicElement(tile::ElemAtomicOp op, Value value, Value compare, ArrayRef<Value> indices, Value guard);
+  Layout copyLayout(ArrayRef<int64_t> shape, int64_t bytes, Value source, Value dest);
+
+  //===- Scalars and generics (Body.cpp, Generic.cpp) ---------------------------------===//
+  struct Body {
+    llvm::DenseMap<Value, Value> map; ///< of the body's values
+    int64_t lanes = 0;                ///< 0: scalars
+    Value guard;                      ///< of effects; null: always
+    Value owner;                      ///< additionally, of stores
+  };
+  Value lookup(Body &body, Value value);
+  LogicalResult emitBodyBlock(Block &block, Body &body);
+  LogicalResult emitBodyOp(Operation &op, Body &body);
+  LogicalResult emitElementwise(Operation &op, Body &body);
+  LogicalResult emitMath(Operation &op, Body &body);
+  LogicalResult emitConversion(Operation &op, Body &body);
+  LogicalResult emitBodyIf(scf::IfOp op, Body &body);
+  LogicalResult emitBodyFor(scf::ForOp op, Body &body);
+  LogicalResult emitBodyWhile(scf::WhileOp op, Body &body);
+  LogicalResult emitGeneric(tile::GenericOp op);
+  bool isVectorBody(tile::GenericOp op);
+  SmallVector<int64_t> matchRegisters(const Layout &iteration, AffineMap map, const Layout &operand);
+  Value affine(AffineExpr expr, ArrayRef<Value> dims);
+
+  //===- Exchanges (Exchange.cpp) ------------------------------------------------------===//
+  Value shuffle(Value scalar, llvm::function_ref<Value(Value)> move);
+  LogicalResult emitReduce(tile::ReduceOp op);
+  LogicalResult emitScan(tile::ScanOp op);
+  LogicalResult emitConvertLayout(tile::ConvertLayoutOp op);
+  Value convertByShuffle(const Conversion &plan, Value value, const Layout &dst);
+  Value convertBySelect(const Conversion &plan, Value value, const Layout &dst);
+  Value combine(tile::Combine kind, Value x, Value y);
+  Value identity(tile::Combine kind, Type type);
+  Value prepare(tile::Combine kind, Value x);
+  Value combineAll(tile::Combine kind, SmallVector<Value> values);
+  LogicalResult emitInsert(tile::InsertOp op);
+
+  Code code;
+  tile::KernelOp kernel;
+  tile::LaunchOp launch;
+  const TargetDesc &target;
+  tile::Divisibility divisibility;
+  LLVM::LLVMFuncOp function;
+  Threads threads;
+  llvm::DenseMap<Value, SmallVector<Value>> env;
+  llvm::DenseMap<Value, ViewRef> views;
+  llvm::DenseMap<Value, int64_t> slotOf; ///< kernel argument -> first slot
+  llvm::DenseMap<int64_t, Value> slots;
+  SmallVector<Attribute> params;
+  SmallVector<std::pair<unsigned, DictionaryAttr>> paramAttrs;
+  Block *entry = nullptr;
+  Operation *entryEnd = nullptr; ///< parameters are cast in front of it
+};
+
+} // namespace tilec::simt
+#endif

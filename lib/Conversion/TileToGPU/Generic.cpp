@@ -1,0 +1,213 @@
+//===- Generic.cpp - Parallel nests over fragments ---------------------------===//
+#include "Emitter.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace tilec;
+using namespace tilec::simt;
+using namespace tilec::tile;
+
+Value Emitter::affine(AffineExpr expr, ArrayRef<Value> dims) {
+  if (auto d = dyn_cast<AffineDimExpr>(expr))
+    return dims[d.getPosition()];
+  if (auto c = dyn_cast<AffineConstantExpr>(expr))
+    return code.index(c.getValue());
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return code.index(0);
+  Value x = affine(binary.getLHS(), dims), y = affine(binary.getRHS(), dims);
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return code.add(x, y);
+  case AffineExprKind::Mul:
+    return code.mul(x, y);
+  case AffineExprKind::Mod: {
+    Value r = code.fold<arith::RemSIOp>(x, y);
+    Value negative = code.cmp(arith::CmpIPredicate::slt, r, code.index(0));
+    return code.select(negative, code.add(r, y), r);
+  }
+  case AffineExprKind::FloorDiv:
+    return code.fold<arith::FloorDivSIOp>(x, y);
+  default:
+    return code.fold<arith::CeilDivSIOp>(x, y);
+  }
+}
+
+/// Pure, without regions, without addresses: emitted once for all registers.
+bool Emitter::isVectorBody(GenericOp op) {
+  for (Value in : op.getIns())
+    if (!isa<TileType>(in.getType()))
+      return false;
+  for (Operation &o : op.getBody().front().without_terminator())
+    if (o.getNumRegions() || !isa<arith::ArithDialect, math::MathDialect>(o.getDialect()))
+      return false;
+  return true;
+}
+
+/// For each register of the iteration, the register of an operand that holds the element at `map`.
+SmallVector<int64_t> Emitter::matchRegisters(const Layout &iteration, AffineMap map, const Layout &operand) {
+  using Place = SmallVector<int64_t, 8>;
+  int64_t n = iteration.inSize(DimId::Reg), m = operand.inSize(DimId::Reg);
+  auto contributions = [](const Layout &l, DimId out, int64_t count) {
+    if (l.outIndex(out) < 0 || !l.hasIn(DimId::Reg))
+      return std::vector<std::pair<int64_t, int64_t>>(count, {0, 0});
+    return l.contributions(DimId::Reg, out);
+  };
+  std::vector<Place> want(n), have(m);
+  for (auto [axis, e] : llvm::enumerate(map.getResults())) {
+    std::vector<std::pair<int64_t, int64_t>> from(n, {0, 0});
+    if (auto d = dyn_cast<AffineDimExpr>(e))
+      from = contributions(iteration, coord(d.getPosition()), n);
+    auto to = contributions(operand, coord(axis), m);
+    for (int64_t r = 0; r < n; ++r)
+      want[r].append({from[r].first, from[r].second});
+    for (int64_t r = 0; r < m; ++r)
+      have[r].append({to[r].first, to[r].second});
+  }
+  std::map<std::vector<int64_t>, int64_t> where;
+  for (int64_t r = m; r-- > 0;)
+    where[std::vector<int64_t>(have[r].begin(), have[r].end())] = r;
+  SmallVector<int64_t> result;
+  for (int64_t r = 0; r < n; ++r) {
+    auto it = where.find(std::vector<int64_t>(want[r].begin(), want[r].end()));
+    result.push_back(it == where.end() ? -1 : it->second);
+  }
+  return result;
+}
+
+LogicalResult Emitter::emitGeneric(GenericOp op) {
+  if (threads.oneLane)
+    return unsupported(*op, "element-wise code in the load role");
+  if (!op.getLayoutAttr())
+    return unsupported(*op, "a generic without a layout");
+  if (!op.getExtents().empty())
+    return unsupported(*op, "a dynamic extent of a Parallel nest");
+  const Layout &l = op.getLayoutAttr().getLayout();
+  ArrayRef<int64_t> domain = op.getDomain();
+  int64_t regs = l.inSize(DimId::Reg);
+  Coords coords = coordsOf(l, domain.size());
+  Block &block = op.getBody().front();
+  // Which register of each tile operand.
+  SmallVector<SmallVector<int64_t>> places;
+  for (auto [i, operand] : llvm::enumerate(llvm::concat<Value>(llvm::to_vector(op.getIns()), llvm::to_vector(op.getOuts())))) {
+    SmallVector<int64_t> place;
+    if (auto type = dyn_cast<TileType>(operand.getType())) {
+      place = matchRegisters(l, op.getIndexingMaps()[i], type.getLayout().getLayout());
+      if (llvm::is_contained(place, -1))
+        return op.emitError() << "[E0505] operand " << i << " of this nest lies in other threads ("
+                              << type.getLayout().getLayout().str() << " against " << l.str() << ")";
+    }
+    places.push_back(place);
+  }
+  unsigned numIns = op.getIns().size();
+  SmallVector<Value> results(op.getOuts().size());
+  auto yieldOf = [&](unsigned i) { return block.getTerminator()->getOperand(i); };
+
+  if (isVectorBody(op)) {
+    Body body;
+    body.lanes = regs;
+    for (auto [axis, arg] : llvm::enumerate(op.getIndexArgs())) {
+      if (arg.use_empty())
+        continue;
+      if (coords.low[axis]) {
+        SmallVector<Value> all;
+        for (int64_t r = 0; r < regs; ++r)
+          all.push_back(code.toIndex(coordAt(coords, axis, r)));
+        body.map[arg] = code.fromElements(all);
+        continue;
+      }
+      SmallVector<int64_t> parts;
+      for (auto [low, high] : coords.regs[axis])
+        parts.push_back(low + high);
+      auto type = code.vec(code.b.getIndexType(), regs);
+      SmallVector<Attribute> attrs;
+      for (int64_t p : parts)
+        attrs.push_back(code.b.getIndexAttr(p));
+      Value constants =
+          arith::ConstantOp::create(code.b, code.loc, DenseElementsAttr::get(type, ArrayRef<Attribute>(attrs)));
+      Value base = coords.high[axis] ? code.toIndex(coords.high[axis]) : Value();
+      body.map[arg] = base ? code.add(code.broadcast(base, regs), constants) : constants;
+    }
+    for (auto [i, arg] : llvm::enumerate(op.getInArgs()))
+      if (!arg.use_empty())
+        body.map[arg] = code.permute(get(op.getIns()[i]), places[i]);
+    for (auto [i, arg] : llvm::enumerate(op.getOutArgs()))
+      if (!arg.use_empty())
+        body.map[arg] = code.permute(get(op.getOuts()[i]), places[numIns + i]);
+    if (failed(emitBodyBlock(block, body)))
+      return failure();
+    for (unsigned i = 0; i < results.size(); ++i)
+      results[i] = code.broadcast(lookup(body, yieldOf(i)), regs);
+  } else {
+    SmallVector<SmallVector<Value>> yields(results.size());
+    Value owner = isOwner(l);
+    SmallVector<Value> loaded;
+    for (auto [i, in] : llvm::enumerate(op.getIns())) {
+      loaded.push_back(Value());
+      AffineMap map = op.getIndexingMaps()[i];
+      // A memory operand read along the iteration's axes: wide accesses.
+      if (isa<TileType>(in.getType()) || !map.isIdentity() || op.getInArgs()[i].use_empty())
+        continue;
+      Region region = regionOf(in, {}, domain, domain);
+      loaded.back() = loadFragment(l, domain, getElementTypeOf(in.getType()), region, 0, regs);
+    }
+    for (int64_t r = 0; r < regs; ++r) {
+      Body body;
+      body.owner = owner;
+      if (isReplicaRegister(l, r))
+        body.owner = code.boolean(false);
+      body.guard = validAt(l, coords, domain, r);
+      SmallVector<Value> indices;
+      for (unsigned axis = 0; axis < domain.size(); ++axis) {
+        indices.push_back(code.toIndex(coordAt(coords, axis, r)));
+        body.map[op.getIndexArgs()[axis]] = indices.back();
+      }
+      for (auto [i, in] : llvm::enumerate(op.getIns())) {
+        BlockArgument arg = op.getInArgs()[i];
+        if (arg.use_empty())
+          continue;
+        if (isa<TileType>(in.getType())) {
+          body.map[arg] = code.element(get(in), places[i][r]);
+          continue;
+        }
+        if (loaded[i]) {
+          body.map[arg] = code.element(loaded[i], r);
+          continue;
+        }
+        SmallVector<Value> at;
+        for (AffineExpr e : op.getIndexingMaps()[i].getResults())
+          at.push_back(affine(e, indices));
+        body.map[arg] = loadElement(in, at, {}, body.guard);
+      }
+      for (auto [i, out] : llvm::enumerate(op.getOuts()))
+        if (!op.getOutArgs()[i].use_empty())
+          body.map[op.getOutArgs()[i]] = code.element(get(out), places[numIns + i][r]);
+      if (failed(emitBodyBlock(block, body)))
+        return failure();
+      for (unsigned i = 0; i < results.size(); ++i)
+        yields[i].push_back(lookup(body, yieldOf(i)));
+    }
+    for (unsigned i = 0; i < results.size(); ++i)
+      results[i] = code.fromElements(yields[i]);
+  }
+  // Iteration order -> register order of the result.
+  for (auto [i, result] : llvm::enumerate(op.getResults())) {
+    auto type = cast<TileType>(result.getType());
+    int64_t count = type.getLayout().getNumRegs();
+    SmallVector<int64_t> order(count, -1);
+    for (int64_t r = regs; r-- > 0;)
+      order[places[numIns + i][r]] = r;
+    if (llvm::is_contained(order, -1)) {
+      // Elements that no iteration writes keep their value.
+      Value old = get(op.getOuts()[i]);
+      SmallVector<Value> all;
+      for (int64_t r = 0; r < count; ++r)
+        all.push_back(order[r] < 0 ? code.element(old, r) : code.element(results[i], order[r]));
+      set(result, code.fromElements(all));
+      continue;
+    }
+    set(result, code.permute(results[i], order));
+  }
+  return success();
+}

@@ -1,0 +1,180 @@
+//===- Machine.cpp - thread ids, exchanges, barriers, conversions ------------===//
+#include "NVVMEmitter.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace tilec;
+using namespace tilec::simt;
+using namespace tilec::tile;
+
+Value NVVMEmitter::threadId() { return NVVM::ThreadIdXOp::create(code.b, code.loc, code.b.getI32Type()); }
+Value NVVMEmitter::blockId() { return NVVM::BlockIdXOp::create(code.b, code.loc, code.b.getI32Type()); }
+Value NVVMEmitter::gridSize() { return NVVM::GridDimXOp::create(code.b, code.loc, code.b.getI32Type()); }
+
+Value NVVMEmitter::shuffleXor(Value word, int64_t mask) {
+  return NVVM::ShflOp::create(code.b, code.loc, word.getType(), code.i32(-1), word, code.i32(mask), code.i32(31),
+                              NVVM::ShflKind::bfly, UnitAttr());
+}
+
+Value NVVMEmitter::shuffleFrom(Value word, Value lane) {
+  return NVVM::ShflOp::create(code.b, code.loc, word.getType(), code.i32(-1), word, lane, code.i32(31),
+                              NVVM::ShflKind::idx, UnitAttr());
+}
+
+void NVVMEmitter::barrier(Value id, int64_t count) {
+  if (count <= int64_t(target.warpSize))
+    return warpBarrier();
+  NVVM::BarrierOp::create(code.b, code.loc, Type(), id, code.i32(count), NVVM::BarrierReductionAttr(), Value());
+}
+
+void NVVMEmitter::warpBarrier() { NVVM::SyncWarpOp::create(code.b, code.loc, code.i32(-1)); }
+
+void NVVMEmitter::trap() { LLVM::Trap::create(code.b, code.loc); }
+
+void NVVMEmitter::decorate(LLVM::LLVMFuncOp f) {
+  OpBuilder &b = code.b;
+  auto threadsAttr = f->getAttrOfType<IntegerAttr>("tile.threads");
+  auto blocks = f->getAttrOfType<IntegerAttr>("tile.min_blocks");
+  f->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
+  SmallVector<int32_t> shape{int32_t(threadsAttr.getInt()), 1, 1};
+  // setmaxnreg needs a register count that is known at entry.
+  f->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), b.getDenseI32ArrayAttr(shape));
+  f->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), b.getDenseI32ArrayAttr(shape));
+  f->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(std::max<int64_t>(1, blocks.getInt())));
+}
+
+LogicalResult NVVMEmitter::emitTargetOp(Operation &op) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
+      .Case([&](RingOp o) { return emitRing(o); })
+      .Case([&](CursorOp o) {
+        env[o.getCursor()] = {code.i32(0), code.i32(0)};
+        return success();
+      })
+      .Case([&](AdvanceOp o) { return emitAdvance(o); })
+      .Case([&](AcquireOp o) { return emitAcquire(o); })
+      .Case([&](ConsumeOp o) {
+        SmallVector<Value> cursor = flatten(o.getCursor());
+        waitPhase(ringBarrier(o.getRing(), cursor[0], /*empty=*/false), cursor[1]);
+        bindSlot(o.getRing(), cursor[0], o.getBuffers());
+        return success();
+      })
+      .Case([&](SlotAtOp o) {
+        bindSlot(o.getRing(), flatten(o.getCursor())[0], o.getBuffers());
+        return success();
+      })
+      .Case([&](CommitOp o) -> LogicalResult {
+        // The copy engine completes the slot; nothing else fills one yet.
+        for (Value token : o.getTokens())
+          if (sourceOf(token) != TokenSource::BulkLoad)
+            return unsupported(*o, "a slot that threads fill");
+        return o.getTokens().empty() ? unsupported(*o, "a slot that threads fill") : success();
+      })
+      .Case([&](ReleaseOp o) { return emitRelease(o); })
+      .Case([&](WarpGroupsOp o) { return emitWarpGroups(o); })
+      .Case([&](tile::BarrierOp o) { return emitBarrier(o); })
+      .Case([&](FenceOp o) { return emitFence(o); })
+      .Case([&](WaitOp o) { return emitWait(o); })
+      .Case([&](JoinOp o) { return emitJoin(o); })
+      .Case([&](ReadyOp o) {
+        env[o.getToken()] = {};
+        return success();
+      })
+      .Case([&](AsyncCopyOp o) { return emitAsyncCopy(o); })
+      .Case([&](InFlightOp o) {
+        env[o.getFuture()] = code.elements(get(o.getTile()));
+        return success();
+      })
+      .Case([&](AsyncGemmOp o) { return emitAsyncGemm(o); })
+      .Case([&](AwaitOp o) { return emitAwait(o); })
+      .Default([&](Operation *) { return unsupported(op, "'" + op.getName().getStringRef() + "'"); });
+}
+
+//===----------------------------------------------------------------------===//
+// Conversions between element types
+//===----------------------------------------------------------------------===//
+
+/// cvt.rn.satfinite.{e4m3,e5m2}x2.f32: two at a time; `low` lands in the low byte.
+static Value narrowPair(Code &c, Value low, Value high, bool e5m2) {
+  StringRef text = e5m2 ? "cvt.rn.satfinite.e5m2x2.f32 $0, $1, $2;" : "cvt.rn.satfinite.e4m3x2.f32 $0, $1, $2;";
+  return c.assembly(c.b.getI16Type(), text, "=h,f,f", {high, low}, /*memory=*/false);
+}
+
+Value NVVMEmitter::convertFloat(Value value, Type from, Type to) {
+  from = getElementTypeOrSelf(from);
+  to = getElementTypeOrSelf(to);
+  if (from == to)
+    return value;
+  OpBuilder &b = code.b;
+  Location loc = code.loc;
+  auto like = [&](Type element) {
+    auto v = dyn_cast<VectorType>(value.getType());
+    return v ? Type(VectorType::get(v.getShape(), element)) : element;
+  };
+  Type f32 = b.getF32Type(), f16 = b.getF16Type();
+  if (isFloat8(from)) {
+    // Exact through f16.
+    bool e5m2 = isa<Float8E5M2Type>(from);
+    if (!e5m2 && !isa<Float8E4M3FNType>(from))
+      return {};
+    bool isVector = Code::isVector(value);
+    SmallVector<Value> in = isVector ? code.elements(value) : SmallVector<Value>{value}, out;
+    StringRef text = e5m2 ? "cvt.rn.f16x2.e5m2x2 $0, $1;" : "cvt.rn.f16x2.e4m3x2 $0, $1;";
+    for (size_t i = 0; i < in.size(); i += 2) {
+      Value low = arith::ExtUIOp::create(b, loc, b.getI16Type(), in[i]);
+      if (i + 1 < in.size()) {
+        Value high = arith::ExtUIOp::create(b, loc, b.getI16Type(), in[i + 1]);
+        low = arith::OrIOp::create(b, loc, low,
+                                   arith::ShLIOp::create(b, loc, high, code.constant(b.getI16Type(), 8)));
+      }
+      Value pair = code.assembly(b.getI32Type(), text, "=r,h", {low}, false);
+      Value halves = LLVM::BitcastOp::create(b, loc, code.vec(f16, 2), pair);
+      out.push_back(code.element(halves, 0));
+      if (i + 1 < in.size())
+        out.push_back(code.element(halves, 1));
+    }
+    Value halves = isVector ? code.fromElements(out) : out.front();
+    return to == f16 ? halves : convertFloat(halves, f16, to);
+  }
+  if (isFloat8(to)) {
+    bool e5m2 = isa<Float8E5M2Type>(to);
+    if (!e5m2 && !isa<Float8E4M3FNType>(to))
+      return {};
+    Value wide = convertFloat(value, from, f32);
+    if (!wide)
+      return {};
+    bool isVector = Code::isVector(wide);
+    SmallVector<Value> in = isVector ? code.elements(wide) : SmallVector<Value>{wide}, out;
+    for (size_t i = 0; i < in.size(); i += 2) {
+      Value pair = narrowPair(code, in[i], i + 1 < in.size() ? in[i + 1] : in[i], e5m2);
+      Value bytes = LLVM::BitcastOp::create(b, loc, code.vec(b.getI8Type(), 2), pair);
+      out.push_back(code.element(bytes, 0));
+      if (i + 1 < in.size())
+        out.push_back(code.element(bytes, 1));
+    }
+    return isVector ? code.fromElements(out) : out.front();
+  }
+  Type type = like(to);
+  bool ff = isa<FloatType>(from), tf = isa<FloatType>(to);
+  unsigned fw = from.isIndex() ? 64 : from.getIntOrFloatBitWidth();
+  unsigned tw = to.isIndex() ? 64 : to.getIntOrFloatBitWidth();
+  if (ff && tf) {
+    if (fw == tw) // f16 <-> bf16
+      return convertFloat(convertFloat(value, from, f32), f32, to);
+    if (fw < tw)
+      return arith::ExtFOp::create(b, loc, type, value);
+    return arith::TruncFOp::create(b, loc, type, value);
+  }
+  if (ff)
+    return arith::FPToSIOp::create(b, loc, type, value);
+  if (tf)
+    return from.isInteger(1) ? arith::UIToFPOp::create(b, loc, type, value).getResult()
+                             : arith::SIToFPOp::create(b, loc, type, value).getResult();
+  if (to.isInteger(1))
+    return code.cmp(arith::CmpIPredicate::ne, value, code.zero(value.getType()));
+  if (from.isIndex() || to.isIndex())
+    return arith::IndexCastOp::create(b, loc, type, value);
+  if (tw < fw)
+    return arith::TruncIOp::create(b, loc, type, value);
+  return from.isInteger(1) ? arith::ExtUIOp::create(b, loc, type, value).getResult()
+                           : arith::ExtSIOp::create(b, loc, type, value).getResult();
+}

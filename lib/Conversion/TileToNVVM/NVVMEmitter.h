@@ -1,0 +1,80 @@
+//===- NVVMEmitter.h - the program of one thread on NVIDIA GPUs --------------===//
+#ifndef TILEC_LIB_CONVERSION_TILETONVVM_NVVMEMITTER_H
+#define TILEC_LIB_CONVERSION_TILETONVVM_NVVMEMITTER_H
+#include "../TileToGPU/Emitter.h"
+#include <map>
+
+namespace tilec::simt {
+
+/// Who completes a token.
+enum class TokenSource : uint8_t { None, Matrix, BulkStore, CpAsync, BulkLoad };
+
+class NVVMEmitter : public Emitter {
+public:
+  using Emitter::Emitter;
+
+protected:
+  Value threadId() override;
+  Value blockId() override;
+  Value gridSize() override;
+  Value shuffleXor(Value word, int64_t mask) override;
+  Value shuffleFrom(Value word, Value lane) override;
+  void barrier(Value id, int64_t threads) override;
+  void warpBarrier() override;
+  void trap() override;
+  void decorate(LLVM::LLVMFuncOp function) override;
+  LogicalResult emitTargetOp(Operation &op) override;
+  LogicalResult emitGemm(tile::GemmOp op) override;
+  FailureOr<Value> emitMathCall(Operation &op, ValueRange operands) override;
+  Value convertFloat(Value value, Type from, Type to) override;
+  Value loadMatrices(const Layout &fragment, Type element, Value memory) override;
+  bool storeMatrices(Value value, const Layout &fragment, Type element, Value memory) override;
+
+private:
+  //===- Rings and roles (Async.cpp) ---------------------------------------------===//
+  LogicalResult emitRing(tile::RingOp op);
+  Value ringBarrier(Value ring, Value slot, bool empty); ///< address
+  void bindSlot(Value ring, Value slot, ValueRange buffers);
+  Value waitPhase(Value address, Value phase);
+  LogicalResult emitAcquire(tile::AcquireOp op);
+  LogicalResult emitRelease(tile::ReleaseOp op);
+  LogicalResult emitAdvance(tile::AdvanceOp op);
+  LogicalResult emitWarpGroups(tile::WarpGroupsOp op);
+  LogicalResult emitBarrier(tile::BarrierOp op);
+  LogicalResult emitFence(tile::FenceOp op);
+  LogicalResult emitWait(tile::WaitOp op);
+  LogicalResult emitJoin(tile::JoinOp op);
+  TokenSource sourceOf(Value token);
+  bool readByThreads(Value ring);
+  Value isGroupLeader(); ///< first thread of its warp group
+  Value groupBarrierId(int64_t first);
+  int64_t groupThreads() { return threads.warps * target.warpSize; }
+
+  //===- Copies (Copies.cpp) -------------------------------------------------------===//
+  LogicalResult emitAsyncCopy(tile::AsyncCopyOp op);
+  LogicalResult emitBulkLoad(tile::AsyncCopyOp op);
+  LogicalResult emitBulkStore(tile::AsyncCopyOp op);
+  LogicalResult emitCpAsync(tile::AsyncCopyOp op);
+  FailureOr<Value> tensorMap(Operation *op, Value view, ArrayRef<int64_t> box, unsigned swizzle);
+  SmallVector<Value> boxCoords(Value view, ValueRange offsets, ArrayRef<int64_t> extents, ArrayRef<Value> inside);
+  Value address(Value ptr); ///< of a pointer into shared memory, as i32
+
+  //===- Products (Wgmma.cpp, Mma.cpp) -----------------------------------------------===//
+  struct Product;
+  LogicalResult readProduct(Operation *op, Product &p);
+  LogicalResult issueWgmma(Product &p, SmallVector<Value> &acc);
+  LogicalResult emitAsyncGemm(tile::AsyncGemmOp op);
+  LogicalResult emitAwait(tile::AwaitOp op);
+  void tieWait(SmallVector<Value> &acc, StringRef text);
+  LogicalResult emitMmaSync(tile::GemmOp op);
+  LogicalResult emitFma(tile::GemmOp op);
+  Value operandFragment(tile::GemmOp op, unsigned which, Layout &layout);
+
+  std::map<std::pair<int64_t, std::string>, Value> tensorMaps;
+};
+
+/// Without axes of extent one: a memory layout (coordinates -> offset) or a fragment.
+Layout squeezeOnes(const Layout &l, ArrayRef<int64_t> shape);
+
+} // namespace tilec::simt
+#endif
