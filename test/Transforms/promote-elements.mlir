@@ -128,3 +128,37 @@ tile.kernel @shapes(%X: !tile.view<64x4xf32>, %S: !tile.view<?xf32>, %Y: !tile.v
   }
   tile.yield
 }
+
+// The guard of a read is dropped: a view may be read anywhere. What is written entirely need not be carried.
+// CHECK-LABEL: tile.kernel @overwritten
+// CHECK: scf.for
+// CHECK-NOT: iter_args
+// CHECK:   tile.load %arg0
+// CHECK: %[[U:.*]] = tile.undef
+// CHECK:   tile.generic [64] ins({{.*}}) outs(%[[U]] :
+// CHECK-NOT: scf.if
+// CHECK:     arith.select
+tile.kernel @overwritten(%X: !tile.view<?xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  tile.launch (%b) in (%c1) {
+    %f = tile.splat %zero : !tile.tile<64xf32>
+    %r = scf.for %k = %c0 to %n step %c1 iter_args(%s = %f) -> (!tile.tile<64xf32>) {
+      %g = tile.generic [64] outs(%s : !tile.tile<64xf32>) maps [affine_map<(i) -> (i)>] {
+      ^bb0(%i: index, %old: f32):
+        %p = arith.cmpi slt, %i, %n : index
+        %v = scf.if %p -> (f32) {
+          %x = tile.elem_load %X[%i] : !tile.view<?xf32>
+          scf.yield %x : f32
+        } else {
+          scf.yield %zero : f32
+        }
+        tile.yield %v : f32
+      } -> !tile.tile<64xf32>
+      tile.store %g to %X[%k] : !tile.tile<64xf32>, !tile.view<?xf32>
+      scf.yield %g : !tile.tile<64xf32>
+    }
+  }
+  tile.yield
+}

@@ -374,6 +374,29 @@ private:
   SmallVector<KnownLoad> loads;
 };
 
+/// Is every element of the out written, whatever it was before?
+bool overwrites(GenericOp op, unsigned out) {
+  if (op.getCombineOf(out) != Combine::none || !op.getOutArgs()[out].use_empty())
+    return false;
+  AffineMap map = op.getOutMap(out);
+  ArrayRef<int64_t> shape = getShapeOf(op.getOuts()[out].getType());
+  if (!map.isProjectedPermutation())
+    return false;
+  return llvm::all_of(llvm::enumerate(shape), [&](auto axis) {
+    return op.getDomain()[map.getDimPosition(axis.index())] == axis.value();
+  });
+}
+
+/// The old value of an out that is written anew is not needed: a loop need not carry it.
+void dropDeadInits(GenericOp op) {
+  OpBuilder b(op);
+  for (unsigned out = 0; out < op.getOuts().size(); ++out) {
+    OpOperand &init = op.getOutsMutable()[out];
+    if (!init.get().getDefiningOp<UndefOp>() && overwrites(op, out))
+      init.set(UndefOp::create(b, op.getLoc(), init.get().getType()));
+  }
+}
+
 /// A choice between values that are cheap to compute becomes a select: bodies run as vectors.
 void convertBranches(GenericOp op) {
   constexpr unsigned mostOps = 16;
@@ -414,8 +437,11 @@ struct PromoteElements : tilec::tile::impl::TilePromoteElementsBase<PromoteEleme
       if (llvm::none_of(op.getDomain(), ShapedType::isDynamic))
         generics.push_back(op);
     });
-    for (GenericOp op : generics)
-      convertBranches(Promoter(op).run());
+    for (GenericOp op : generics) {
+      GenericOp promoted = Promoter(op).run();
+      convertBranches(promoted);
+      dropDeadInits(promoted);
+    }
   }
 };
 } // namespace

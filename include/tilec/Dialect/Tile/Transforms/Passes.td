@@ -227,7 +227,8 @@ def TilePromoteElements : Pass<"tile-promote-elements", "::tilec::tile::KernelOp
   let description = [{
     In a nest with constant extents: reads of fragments along the nest's variables become `ins`; unconditional reads of
     memory along them, at an offset that all iterations share, become one load before the nest, and such writes one store
-    after it. The order of accesses to one memory does not change.
+    after it. The order of accesses to one memory does not change. Choices between cheap values become selects, and an out
+    that is written entirely without a look at what it was starts from `undef`, so that loops need not carry it.
 
     ```mlir
     tile.generic [128] maps [] {
