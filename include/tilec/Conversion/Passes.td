@@ -53,7 +53,7 @@ def ConvertTileToNVVM : Pass<"convert-tile-to-nvvm", "::mlir::ModuleOp"> {
 
     What the launcher needs stands on the function: `tile.params` (where each parameter comes from: a slot of the flattened
     arguments of the device kernel, or a tensor map over a view), `tile.threads`, `tile.shared_bytes`, `tile.persistent`,
-    `tile.min_blocks`, `tile.schedule`, `tile.conditions`, `tile.launch_name`, `tile.host`.
+    `tile.min_blocks`, `tile.schedule`, `tile.conditions`, `tile.launch_name`, `tile.kernel` (the device kernel's name).
 
     ```mlir
     llvm.func @scale$0(%n: i64, %X: !llvm.ptr<1>) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 128, 1, 1>,

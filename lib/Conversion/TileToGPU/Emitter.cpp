@@ -99,8 +99,7 @@ FailureOr<LLVM::LLVMFuncOp> Emitter::run(StringRef symbol) {
   std::string text;
   llvm::raw_string_ostream(text) << schedule;
   function->setAttr("tile.schedule", b.getStringAttr(text));
-  for (StringRef name : {StringRef(TileDialect::kConditionsAttrName), StringRef(TileDialect::kLaunchNameAttrName),
-                         StringRef(TileDialect::kHostAttrName)})
+  for (StringRef name : {StringRef(TileDialect::kConditionsAttrName), StringRef(TileDialect::kLaunchNameAttrName)})
     if (Attribute attr = kernel->getAttr(name))
       function->setAttr(name, attr);
   if (!function->hasAttr(TileDialect::kConditionsAttrName))

@@ -39,7 +39,6 @@ void NVVMEmitter::decorate(LLVM::LLVMFuncOp f) {
   SmallVector<int32_t> shape{int32_t(threadsAttr.getInt()), 1, 1};
   // setmaxnreg needs a register count that is known at entry.
   f->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), b.getDenseI32ArrayAttr(shape));
-  f->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), b.getDenseI32ArrayAttr(shape));
   f->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(std::max<int64_t>(1, blocks.getInt())));
 }
 

@@ -53,7 +53,9 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   if (name == kPipelineAttrName)
     return verifyPipeline(op, value);
   if (name == kSharedBytesAttrName) {
-    if (!isa<LaunchOp>(op) || !isa<IntegerAttr>(value))
+    // The lowered kernel, a function of another dialect, keeps it for the launcher.
+    bool lowered = isa<FunctionOpInterface>(op) && !isa<KernelOp>(op);
+    if ((!lowered && !isa<LaunchOp>(op)) || !isa<IntegerAttr>(value))
       return op->emitOpError("'tile.shared_bytes' is an integer on a tile.launch");
     return success();
   }
