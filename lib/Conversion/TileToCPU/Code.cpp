@@ -18,6 +18,9 @@ Type tilec::cpu::memoryType(Type element) {
     return b.getI64Type();
   if (element.isInteger(1) || isFloat8(element))
     return b.getI8Type();
+  // As bits: LLVM converts 16-bit floats when it takes a vector of them apart.
+  if (element.isF16() || element.isBF16())
+    return b.getI16Type();
   return element;
 }
 
@@ -141,6 +144,8 @@ Value Code::fromMemory(Value value, Type element) {
     return cmp(arith::CmpIPredicate::ne, value, zero(value.getType()));
   if (element.isIndex())
     return b.createOrFold<arith::IndexCastOp>(loc, like(b.getIndexType()), value);
+  if (element.isF16() || element.isBF16())
+    return b.createOrFold<arith::BitcastOp>(loc, like(element), value);
   return value;
 }
 
@@ -151,6 +156,8 @@ Value Code::toMemory(Value value, Type element) {
     return b.createOrFold<arith::ExtUIOp>(loc, like(b.getI8Type()), value);
   if (element.isIndex())
     return b.createOrFold<arith::IndexCastOp>(loc, like(b.getI64Type()), value);
+  if (element.isF16() || element.isBF16())
+    return b.createOrFold<arith::BitcastOp>(loc, like(b.getI16Type()), value);
   return value;
 }
 

@@ -17,7 +17,7 @@ using namespace mlir;
 
 /// Bytes of one element in memory.
 int64_t elementBytes(Type element);
-/// What LLVM loads and stores for it: i1 and 8-bit floats are i8, index is i64.
+/// What LLVM loads and stores for it: i1 and 8-bit floats are i8, 16-bit floats i16, index is i64.
 Type memoryType(Type element);
 /// What a value of it is in registers: 8-bit floats are i8.
 Type registerType(Type type);

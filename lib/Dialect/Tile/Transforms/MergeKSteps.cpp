@@ -149,21 +149,6 @@ static std::optional<KLoop> analyze(scf::ForOp loop) {
 }
 
 //===- The end of K ----------------------------------------------------------===//
-/// Are these two extents the same number in every launch? The launcher checks extents that the user gave one name.
-static bool sameExtent(Value view, unsigned axis, DimOp dim) {
-  if (view == dim.getView())
-    return axis == static_cast<unsigned>(dim.getAxis());
-  auto nameOf = [](Value v, unsigned axis) -> Attribute {
-    auto argument = dyn_cast<BlockArgument>(v);
-    auto kernel = argument ? dyn_cast<KernelOp>(argument.getOwner()->getParentOp()) : KernelOp();
-    auto names = kernel ? kernel.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), TileDialect::kDimsAttrName)
-                        : ArrayAttr();
-    return names && axis < names.size() ? names[axis] : Attribute();
-  };
-  Attribute mine = nameOf(view, axis);
-  return mine && mine == nameOf(dim.getView(), dim.getAxis());
-}
-
 /// Does `upper` times `depth` reach the end of the view's axis, when trips start at K = 0?
 static bool reachesEnd(KLoop &k, Fetch &fetch) {
   scf::ForOp loop = k.loop;
@@ -189,7 +174,7 @@ static bool reachesEnd(KLoop &k, Fetch &fetch) {
   if (auto number = constantOf(size); number && !ShapedType::isDynamic(extent))
     return *number >= extent;
   auto dim = size.getDefiningOp<DimOp>();
-  return dim && sameExtent(fetch.copy.getSource(), fetch.viewAxis, dim);
+  return dim && sameViewExtent(fetch.copy.getSource(), fetch.viewAxis, dim);
 }
 
 //===- The rewrite -----------------------------------------------------------===//

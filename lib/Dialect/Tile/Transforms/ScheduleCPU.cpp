@@ -26,6 +26,20 @@ int64_t tilec::tile::cpuChunk(const TargetDesc &target, int64_t columns, int64_t
   return std::min<int64_t>(chunk, 256);
 }
 
+bool tilec::tile::sameViewExtent(Value view, unsigned axis, DimOp dim) {
+  if (view == dim.getView())
+    return axis == static_cast<unsigned>(dim.getAxis());
+  auto nameOf = [](Value v, unsigned axis) -> Attribute {
+    auto argument = dyn_cast<BlockArgument>(v);
+    auto kernel = argument ? dyn_cast<KernelOp>(argument.getOwner()->getParentOp()) : KernelOp();
+    auto names = kernel ? kernel.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), TileDialect::kDimsAttrName)
+                        : ArrayAttr();
+    return names && axis < names.size() ? names[axis] : Attribute();
+  };
+  Attribute mine = nameOf(view, axis);
+  return mine && mine == nameOf(dim.getView(), dim.getAxis());
+}
+
 /// Lanes of the type that a product is computed in.
 static int64_t lanesOf(GemmOp gemm, const TargetDesc &target) {
   Type acc = gemm.getAcc().getType().getElementType();
@@ -57,6 +71,7 @@ LogicalResult tilec::tile::scheduleCPU(KernelOp kernel, const TargetDesc &target
 
 void tilec::tile::buildScheduleCPU(OpPassManager &pm) {
   pm.addPass(createTileSelectSchedule());
+  pm.addNestedPass<KernelOp>(createTileGroupBlocks());
   pm.addNestedPass<KernelOp>(createTileMergeKSteps());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
