@@ -22,7 +22,21 @@ def tensor(array):
     code, bits = rt.CODES[str(array.dtype)]
     t.dtype = rt.DType(code, bits, 1)
     t.shape = (c.c_int64 * max(array.ndim, 1))(*array.shape)
+    if not array.flags.c_contiguous:
+        t.strides = (c.c_int64 * array.ndim)(*[s // array.itemsize for s in array.strides])
     return t
+
+
+class Float8:
+    """Bytes that hold float8_e4m3."""
+
+    def __init__(self, words):
+        self.words = words
+
+    def tensor(self):
+        t = tensor(self.words)
+        t.dtype = rt.DType(10, 8, 1)
+        return t
 
 
 def run(kernel, *args):
@@ -30,7 +44,7 @@ def run(kernel, *args):
     launch.struct_size = c.sizeof(rt.Launch)
     launch.device = rt.Device(0, -1)
     launch.variant = -1
-    keep = [tensor(a) if isinstance(a, np.ndarray) else a for a in args]
+    keep = [tensor(a) if isinstance(a, np.ndarray) else a.tensor() if isinstance(a, Float8) else a for a in args]
     passed = [c.byref(k) if isinstance(k, rt.Tensor) else k for k in keep]
     status = getattr(lib, kernel)(c.byref(launch), *passed)
     assert status == 0, f"{kernel}: status {status}"
@@ -149,7 +163,98 @@ def select_and_slices():
     want[:, 47] = 5
     same("slices", y, want)
 
+def bools():
+    n = 100
+    x = rng.integers(0, 3, n).astype(np.uint8)  # any non-zero byte is True
+    y, z = np.zeros(n, np.uint8), np.zeros(n, np.uint8)
+    w = rng.integers(-2**62, 2**62, n)
+    want = (w << 3) + np.arange(n) ** 2
+    run("bools", x, y, z, w)
+    same("bool to uint8", y, (x != 0).astype(np.uint8))
+    same("not", z, (x == 0).astype(np.uint8))
+    same("int64", w, want)
 
-for test in (casts, divisions, rotate, scatter, run_time_extents, loops, transposed, reductions, select_and_slices):
+
+def float8():
+    # Every e4m3 value, the points between neighbours, and what saturates.
+    codes = np.arange(256, dtype=np.int64)
+    e, f = (codes >> 3) & 15, codes & 7
+    value = np.where(e == 0, f / 8 * 2.0**-6, (1 + f / 8) * 2.0 ** (e - 7.0))
+    value = np.where((codes & 127) == 127, np.nan, value) * np.where(codes & 128, -1, 1)
+    positive = np.sort(value[:127])
+    middle = (positive[1:] + positive[:-1]) / 2
+    x = np.concatenate([positive, -positive, middle, np.nextafter(middle.astype(np.float32), np.float32(0)),
+                        [448.0, 464.0, 1e9, np.inf, -np.inf, np.nan]]).astype(np.float32)
+    y, z = np.zeros(len(x), np.uint8), np.zeros(len(x), np.float32)
+    run("float8", x, Float8(y), z)
+    def nearest(v):
+        if v != v:
+            return v
+        v = min(max(float(v), -448.0), 448.0)
+        k = np.abs(positive - abs(v))
+        best = np.flatnonzero(k == k.min())
+        pick = best[0] if len(best) == 1 else best[0] if best[0] % 2 == 0 else best[1]
+        return np.copysign(positive[pick], v)
+    same("float8", z, np.array([nearest(v) for v in x], np.float32))
+    same("float8 codes", np.abs(value[y]).astype(np.float32), np.abs(z))
+
+
+def products():
+    a = rng.integers(-4, 4, (2, 32, 64)).astype(np.float32)
+    b = rng.integers(-4, 4, (64, 48)).astype(np.float32)
+    for twice in (1, 2):
+        c_ = np.zeros((32, 48), np.float32)
+        run("products", a, b, c_, c.c_int32(twice))
+        want = 2 * (a[0] @ b) + a[1][:, :16] @ b[16:32] + (a[1] @ b if twice > 1 else 0)
+        same("products", c_, want.astype(np.float32))
+
+
+def strided():
+    for m, n in [(16, 32), (17, 33), (1, 1), (40, 70)]:
+        base = rng.normal(0, 1, (n, m)).astype(np.float32)
+        y = np.zeros((m, n), np.float32)
+        run("strided", base.T, y)
+        pad = np.full((m, n + 2), -1, np.float32)
+        pad[:, :n] = base.T
+        same(f"strided {m} {n}", y, pad[:, :-2] + pad[:, 2:])
+
+
+def several():
+    for times in (1, 2):
+        x = rng.normal(0, 1, 150).astype(np.float32)
+        t, y = np.zeros_like(x), np.zeros_like(x)
+        run("several", x, t, y, c.c_int32(times))
+        same("several", y, (x * 2**times)[::-1])
+
+
+def nested():
+    x = rng.normal(0, 1, 64).astype(np.float32)
+    y, z = np.zeros(64, np.float32), np.zeros((64, 8), np.int32)
+    run("nested", x, y, z)
+    want = np.zeros(64, np.float32)
+    for i in range(64):
+        s = np.float32(0)
+        for v in x[:i]:
+            if v > 1:
+                continue
+            if v < -1.5:
+                break
+            s += v
+        want[i] = 0 if i % 3 == 0 else s
+    same("nested", y, want)
+    same("nested nests", z, (np.arange(64)[:, None] // 3 * 10 + np.arange(8) % 3).astype(np.int32))
+
+
+def halves():
+    x = rng.integers(-50, 50, (32, 256)).astype(np.float16)
+    s, m = np.zeros(32, np.float16), np.zeros(32, np.float16)
+    x[3, 7] = np.nan
+    run("halves", x, s, m)
+    same("half sum", s, x.astype(np.float32).sum(1).astype(np.float16))
+    same("half max", m, x.max(1))
+
+
+for test in (casts, divisions, rotate, scatter, run_time_extents, loops, transposed, reductions, select_and_slices, bools,
+             float8, products, strided, several, nested, halves):
     test()
     print("ok", test.__name__)
