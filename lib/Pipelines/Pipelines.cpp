@@ -92,7 +92,8 @@ static void buildAsyncGPU(OpPassManager &pm) {
   verify(pm, tile::VerifiedStage::Async);
 }
 
-static void buildStageGPU(OpPassManager &pm, Stage stage) {
+static void buildStageGPU(OpPassManager &pm, Stage stage, const TargetDesc &target,
+                          const PipelineOptions &options) {
   switch (stage) {
   case Stage::Tile:
     return;
@@ -106,7 +107,12 @@ static void buildStageGPU(OpPassManager &pm, Stage stage) {
   case Stage::Async:
     return buildAsyncGPU(pm);
   case Stage::Threads:
+    if (target.family == Family::NVIDIA)
+      buildThreadsNVVM(pm, options.symbolPrefix);
+    return;
   case Stage::LLVM:
+    if (target.family == Family::NVIDIA)
+      buildLLVMNVVM(pm);
     return;
   }
 }
@@ -116,7 +122,7 @@ void tilec::buildDeviceStage(OpPassManager &pm, Stage stage, const TargetDesc &t
   if (target.family == Family::CPU)
     buildStageCPU(pm, stage, target, options);
   else
-    buildStageGPU(pm, stage);
+    buildStageGPU(pm, stage, target, options);
 }
 
 void tilec::buildHostPipeline(OpPassManager &pm) { pm.addPass(createConvertTileHostToLLVM()); }
