@@ -23,6 +23,11 @@ const BuiltinInfo *tilec::sema::findBuiltin(llvm::StringRef name) {
   return byName.lookup(name);
 }
 
+std::optional<tilec::DType> tilec::sema::bareDType(llvm::StringRef name) {
+  auto t = parseDType(name);
+  return t && name == dtypeShortName(*t) && name != dtypeName(*t) ? std::nullopt : t;
+}
+
 llvm::SmallVector<BuiltinParam, 8> tilec::sema::parseParams(const BuiltinInfo &info) {
   llvm::SmallVector<BuiltinParam, 8> params;
   llvm::SmallVector<llvm::StringRef, 8> parts;

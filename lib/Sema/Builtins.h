@@ -3,6 +3,7 @@
 #ifndef TILEC_LIB_SEMA_BUILTINS_H
 #define TILEC_LIB_SEMA_BUILTINS_H
 
+#include "tilec/Support/DType.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -75,6 +76,9 @@ struct BuiltinParam {
 llvm::ArrayRef<BuiltinInfo> allBuiltins();
 /// Null for a name that is none.
 const BuiltinInfo *findBuiltin(llvm::StringRef name);
+/// The dtype that a bare name means. The short forms (`f16`) are for instance names and strings: as bare names they
+/// would hide variables.
+std::optional<DType> bareDType(llvm::StringRef name);
 llvm::SmallVector<BuiltinParam, 8> parseParams(const BuiltinInfo &info);
 
 } // namespace tilec::sema

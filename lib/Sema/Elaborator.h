@@ -197,6 +197,7 @@ private:
   Value evalCompare(const ast::CompareExpr *e);
   Value evalConditional(const ast::ConditionalExpr *e);
   Value evalSubscript(const ast::SubscriptExpr *e);
+  bool unrollFor(const hir::Expr *index);
   Value evalSequenceIndex(const ast::SubscriptExpr *e, const Value &base);
   Value evalAttribute(const ast::AttributeExpr *e);
   Value evalItems(Value::Kind kind, llvm::ArrayRef<const ast::Expr *> items);
@@ -375,6 +376,7 @@ private:
   Jump jump = Jump::None;
   hir::Block *out = nullptr;
   hir::Kernel *kernel = nullptr;
+  llvm::StringRef functionName; ///< of the kernel, as the source has it
   hir::Launch *launch = nullptr;
   hir::Parallel *parallel = nullptr;
   llvm::SmallVector<const hir::VarObj *, 4> serialInParallel;

@@ -315,6 +315,32 @@ Value Elaborator::evalSubscript(const ast::SubscriptExpr *e) {
   }
 }
 
+/// Rule 42: loops whose variables pick from a list unroll. False when that does not make the index constant.
+bool Elaborator::unrollFor(const hir::Expr *index) {
+  llvm::SmallVector<const hir::Expr *, 8> todo{index};
+  llvm::SmallVector<unsigned, 4> paths;
+  while (!todo.empty() && paths.size() < 16) {
+    const hir::Expr *e = todo.pop_back_val();
+    if (e->kind == hir::Expr::Binary) {
+      todo.push_back(static_cast<const hir::Binary *>(e)->lhs);
+      todo.push_back(static_cast<const hir::Binary *>(e)->rhs);
+      continue;
+    }
+    if (e->kind == hir::Expr::IntConst)
+      continue;
+    if (e->kind != hir::Expr::ObjRef)
+      return false;
+    auto *object = static_cast<const hir::ObjRef *>(e)->object;
+    auto it = llvm::find_if(loops, [&](Loop *loop) { return loop->var == object && loop->canUnroll; });
+    if (it == loops.end())
+      return false;
+    paths.push_back((*it)->path);
+  }
+  for (unsigned p : paths)
+    settled.changed |= settled.unrolledLoops.insert(p).second;
+  return !paths.empty();
+}
+
 Value Elaborator::evalSequenceIndex(const ast::SubscriptExpr *e, const Value &base) {
   if (e->indices.size() != 1) {
     report(diag::E0216, e->getRange(), text(e->base), 1, e->indices.size());
@@ -328,14 +354,8 @@ Value Elaborator::evalSequenceIndex(const ast::SubscriptExpr *e, const Value &ba
   Value index = eval(e->indices[0]);
   if (!index.isExpr())
     return constEval.index(base, index, e->indices[0]->getRange());
-  // Rule 42: a loop whose variable picks from a list unrolls.
-  if (index.expr->kind == hir::Expr::ObjRef)
-    for (Loop *loop : loops)
-      if (loop->var && loop->var == static_cast<const hir::ObjRef *>(index.expr)->object && loop->canUnroll) {
-        settled.unrolledLoops.insert(loop->path);
-        settled.changed = true;
-        return Value::poison();
-      }
+  if (unrollFor(index.expr))
+    return Value::poison(); // the next walk knows it
   report(diag::E0305, e->indices[0]->getRange(), describe(index), describe(base))
       .note({}, "a loop with constant bounds, or `unroll`, makes its variable a compile-time value");
   return Value::poison();

@@ -68,7 +68,8 @@ std::unique_ptr<hir::Kernel> Elaborator::elaborate(const FunctionInfo &fn,
                                                    const llvm::StringMap<Value> &instance) {
   auto result = std::make_unique<hir::Kernel>();
   kernel = result.get();
-  kernel->sourceName = fn.def->name.text.str();
+  functionName = fn.def->name.text;
+  kernel->sourceName = functionName.str();
   kernel->doc = fn.def->docstring ? fn.def->docstring->value.str() : "";
   kernel->loc = loc(fn.def->name.range);
   kernel->signature = signature(fn);

@@ -272,9 +272,9 @@ hir::Symbol *Elaborator::symbol(llvm::StringRef name, SourceRange where) {
   s->loc = loc(where);
   s->index = kernel->symbols.size();
   kernel->symbols.push_back(s);
-  if (findBuiltin(name) || parseDType(name) || module->names.count(name))
+  if (findBuiltin(name) || bareDType(name) || module->names.count(name))
     report(diag::W0101, where, "the symbolic dimension", name);
-  if (Define *d = ctx.define(kernel->sourceName, name, module->isMain)) {
+  if (Define *d = ctx.define(functionName, name, module->isMain)) {
     auto n = ctx.defineValue(*d).asInt64();
     if (n && *n >= 0)
       s->fixed = *n;

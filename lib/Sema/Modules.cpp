@@ -85,10 +85,7 @@ Value Context::defineValue(const Define &d) {
 // ModuleAnalyzer
 //===----------------------------------------------------------------------===//
 
-static bool isBuiltinName(llvm::StringRef name) {
-  auto t = parseDType(name);
-  return findBuiltin(name) || (t && name != dtypeShortName(*t));
-}
+static bool isBuiltinName(llvm::StringRef name) { return findBuiltin(name) || bareDType(name); }
 
 void ModuleAnalyzer::defineName(llvm::StringRef name, Value v, SourceRange where, bool warn) {
   auto it = module.names.find(name);

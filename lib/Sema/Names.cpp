@@ -132,8 +132,7 @@ Value Elaborator::lookupGlobal(llvm::StringRef name, SourceRange where) {
       return Value::of(Value::PolicyClass);
     return Value::ofBuiltin(info);
   }
-  // The short forms (`f16`) are for instance names and strings; as bare names they would hide variables.
-  if (auto t = parseDType(name); t && name != dtypeShortName(*t))
+  if (auto t = bareDType(name))
     return Value::ofDType(*t);
   return unknown(name, where);
 }
@@ -216,7 +215,7 @@ bool Elaborator::isKnown(llvm::StringRef name) {
   for (Scope *s = scope; s; s = s->parent)
     if (s->slots.count(name) || s->assigned.contains(name))
       return true;
-  return module->names.count(name) || findBuiltin(name) || parseDType(name);
+  return module->names.count(name) || findBuiltin(name) || bareDType(name);
 }
 
 void Elaborator::checkNames(const ast::Node *node) {

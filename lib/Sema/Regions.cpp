@@ -173,6 +173,13 @@ bool Elaborator::slicedRegion(const hir::Object *o, const ast::SubscriptExpr *e,
 
 Operand Elaborator::operand(const ast::Expr *e) {
   Operand op;
+  while (auto *choice = llvm::dyn_cast<ast::ConditionalExpr>(e)) { // `A if trans else B`, decided while compiling
+    Value c = eval(choice->condition);
+    if (!c.isConst())
+      break;
+    checkNames(truth(c) ? choice->elseValue : choice->thenValue);
+    e = truth(c) ? choice->thenValue : choice->elseValue;
+  }
   op.ast = e;
   auto *sub = llvm::dyn_cast<ast::SubscriptExpr>(e);
   Value base = sub ? eval(sub->base) : Value::poison();

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 using namespace tilec;
 using namespace tilec::sema;
@@ -183,9 +184,14 @@ std::string tilec::sema::floatText(double v) {
     if (std::strtod(buffer, nullptr) == v)
       break;
   }
+  // Python writes an exponent below 1e-4 and from 1e16.
   double magnitude = std::fabs(v);
-  if (magnitude >= 1e5 && magnitude < 1e16 && v == std::floor(v))
-    std::snprintf(buffer, sizeof buffer, "%.1f", v);
+  if (std::strchr(buffer, 'e') && magnitude >= 1e-4 && magnitude < 1e16) {
+    int decimals = 0;
+    do
+      std::snprintf(buffer, sizeof buffer, "%.*f", decimals++, v);
+    while (std::strtod(buffer, nullptr) != v);
+  }
   std::string text = buffer;
   if (text.find_first_of(".en") == std::string::npos)
     text += ".0";

@@ -54,6 +54,10 @@ int main(int argc, char **argv) {
       options.defines.push_back({name.str(), value.str()});
     } else if (arg.consume_front("-I")) {
       options.importDirs.push_back(arg.empty() && i + 1 < argc ? argv[++i] : arg.str());
+    } else if (arg.consume_front("-ferror-limit=")) {
+      unsigned limit = 20;
+      arg.getAsInteger(10, limit);
+      diags.setErrorLimit(limit);
     } else if (arg == "-fsyntax-only") {
       continue;
     } else if (arg.consume_front("--kernel=")) {
