@@ -179,6 +179,9 @@ static Variant readVariant(mlir::Operation *function) {
   if (auto list = function->getAttrOfType<mlir::ArrayAttr>("tile.params"))
     for (auto dict : list.getAsRange<mlir::DictionaryAttr>())
       v.params.push_back(readParam(dict));
+  // A tensor that the copy engine cannot describe (an odd row length of a stored one, say) goes to the next variant.
+  if (llvm::any_of(v.params, [](const Param &p) { return p.kind == Param::Map; }))
+    v.conditions.push_back({Condition::Maps, 0, 0, "every tensor can be described to the copy engine"});
   return v;
 }
 

@@ -60,6 +60,7 @@ private:
   void writeTexts(const TargetDesc &target, const std::string &llvmText, const std::string &isa);
   int failed(llvm::Error error, const TargetDesc *target);
   target::BackendOptions backendOptions(const TargetDesc &target);
+  void reportResources() const;
 
   const DriverOptions &options;
   llvm::SourceMgr &sources;
@@ -259,6 +260,7 @@ int Compilation::middle() {
   registerPipelineDialects(registry);
   target::registerBackendDialects(registry);
   context = std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
+  context->printOpOnDiagnostic(false); // users never see IR
   llvm::StringMap<uint32_t> modules;
   modules[program->moduleName] = buffer;
   MLIRDiagnostics handler(*context, diags, std::move(modules));
@@ -283,6 +285,11 @@ int Compilation::middle() {
   library.kernels = describeKernels(*program, *module);
   host = mlir::OwningOpRef<mlir::ModuleOp>(module->clone());
 
+  for (const std::string &name : options.targets)
+    if (lookupTarget(name)->family == Family::AMD) {
+      diags.report(diag::E0404, {}, name);
+      return ExitSource;
+    }
   std::vector<Lowering> lowerings;
   for (const std::string &name : options.targets)
     lowerings.push_back({lookupTarget(name), part(*module, /*device=*/true)});
@@ -300,7 +307,23 @@ int Compilation::middle() {
   if (!gpu.empty())
     if (int code = compileGPU(gpu))
       return code;
+  if (options.resourceUsage)
+    reportResources();
   return wantsObject() ? writeLibrary() : ExitSuccess;
+}
+
+/// --resource-usage: one line for each kernel of each GPU image.
+void Compilation::reportResources() const {
+  for (const target::Image &image : library.images)
+    for (const auto &kernel : image.variants)
+      for (const auto &launch : kernel)
+        for (const target::Variant &v : launch)
+          if (image.kind == target::Image::CPU)
+            llvm::errs() << image.arch << " " << v.symbol << ": " << v.arenaBytes << " bytes of scratch for each thread\n";
+          else
+            llvm::errs() << image.arch << " " << v.symbol << ": " << v.threads << " threads, " << v.resources.registers
+                         << " registers, " << v.resources.spillStores << " bytes spilled, " << v.dynamicShared
+                         << " bytes of shared memory\n";
 }
 
 int Compilation::lower(Lowering &lowering, Stage last) {

@@ -4,11 +4,13 @@ import numpy as np
 from arrays import UNIT
 
 U_ACC = 2.0**-24  # products accumulate in float32
+# Half the distance of two subnormal numbers: no rounding is better than this near zero, whatever the relative bound says.
+UNDERFLOW = {"float32": 2.0**-150, "float16": 2.0**-25, "bfloat16": 2.0**-134}
 
 
 def product(reference, magnitude, k, dtype):
     """Per element of C = A @ B: `reference` and `magnitude` = |A| @ |B| in float64, k terms, `dtype` of the output."""
-    return 2 * UNIT[dtype] * np.abs(reference) + 4 * (k + 2) * U_ACC * magnitude
+    return 2 * UNIT[dtype] * np.abs(reference) + 4 * (k + 2) * U_ACC * magnitude + UNDERFLOW[dtype]
 
 
 def frobenius(dtype):

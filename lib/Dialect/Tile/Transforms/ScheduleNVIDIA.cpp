@@ -357,7 +357,10 @@ LogicalResult Scheduler::writeStages(LaunchOp l, bool roles) {
   }
   for (auto [loop, bytes] : loops) {
     auto asked = loop->getAttrOfType<PipelineAttr>(TileDialect::kPipelineAttrName);
-    int64_t want = asked.getInferred() ? 3 : std::max<int64_t>(1, asked.getStages()), have = want;
+    // Only an engine fetches ahead; plain copies need one version of the buffer.
+    bool ahead = false;
+    scf::ForOp(loop).walk([&](CopyOp copy) { ahead |= copy.getEngine() && *copy.getEngine() != Engine::simt; });
+    int64_t want = !ahead ? 1 : asked.getInferred() ? 3 : std::max<int64_t>(1, asked.getStages()), have = want;
     while (have > 1 && used + (have - 1) * bytes > limit)
       --have;
     used += (have - 1) * bytes;
@@ -402,7 +405,7 @@ void Scheduler::write(KernelOp k, bool wide) {
     threads += 128;
   }
   bool chained = features.gemms.size() > 1;
-  bool persistent = roles && hints.persistent.value_or(true);
+  bool persistent = hints.persistent.value_or(roles);
   RasterAttr raster;
   if (persistent)
     raster = RasterAttr::get(c, chained ? RasterKind::row : RasterKind::grouped, chained ? 1 : 8);

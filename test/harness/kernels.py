@@ -1,0 +1,120 @@
+"""Runs the samples elementwise, softmax and attention over their shapes and checks the results against float64.
+
+usage: kernels.py LIBRARY SAMPLE [--seed S] [--device cpu|cuda] [--image ARCH] [--small]
+
+--small leaves out the largest shapes (for emulators). Ends with `ok: N results` or the failures; exit status 1 if any.
+"""
+import argparse
+import math
+import sys
+
+import numpy as np
+
+import arrays
+import bounds
+import rt
+from gemm import backend
+
+DTYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32"}
+_erf = np.vectorize(math.erf)
+
+
+def gelu(x):
+    return 0.5 * x * (1 + _erf(x * math.sqrt(0.5)))
+
+
+def elementwise(small):
+    """(label, kernel, dtype, input shapes, output shape, reference)"""
+    extents = {1: [(1,), (7,), (1023,), (1025,), (4096,)], 2: [(1, 1), (7, 229), (65, 257), (64, 1000)],
+               3: [(1, 1, 1), (3, 5, 229), (2, 65, 256)]}
+    for short, dtype in DTYPES.items():
+        for rank, shapes in extents.items():
+            for shape in shapes:
+                yield (f"add {shape} {dtype}", f"elementwise_{short}_add_{rank}d", dtype, [shape, shape], shape,
+                       lambda x, y: x + y)
+                yield (f"gelu {shape} {dtype}", f"elementwise_{short}_gelu_{rank}d", dtype, [shape], shape, gelu)
+
+
+def softmax(small):
+    def reference(x):
+        e = np.exp(x - x.max(axis=1, keepdims=True))
+        return e / e.sum(axis=1, keepdims=True)
+
+    shapes = [(1, 1), (7, 229), (64, 1000)] + ([] if small else [(1000, 4096)])
+    for short, dtype in DTYPES.items():
+        for shape in shapes:
+            yield f"softmax {shape} {dtype}", f"softmax_{short}_softmax", dtype, [shape], shape, reference
+
+
+def attention(small):
+    def reference(causal):
+        def compute(q, k, v):
+            s = q @ np.swapaxes(k, 2, 3) / math.sqrt(q.shape[3])
+            if causal:
+                hidden = np.arange(k.shape[2])[None, :] > np.arange(q.shape[2])[:, None]
+                s = np.where(hidden, -np.inf, s)
+            e = np.exp(s - s.max(axis=3, keepdims=True))
+            return e / e.sum(axis=3, keepdims=True) @ v
+        return compute
+
+    for short, dtype in DTYPES.items():
+        for b, h, sq, sk, d in [(1, 1, 1, 1, 64), (2, 3, 77, 130, 64), (1, 4, 200, 200, 128)]:
+            for causal in (False, True):
+                name = f"attention_{short}_{d}{'_causal' if causal else ''}_attention"
+                yield (f"attention {(b, h, sq, sk, d)} {dtype}{' causal' if causal else ''}", name, dtype,
+                       [(b, h, sq, d), (b, h, sk, d), (b, h, sk, d)], (b, h, sq, d), reference(causal))
+
+
+def one(library, array, case, seed):
+    label, name, dtype, inputs, output, reference = case
+    rng = np.random.default_rng(seed)
+    args = [array(shape, dtype).fill(arrays.standard_normal(rng, shape)) for shape in inputs]
+    out = array(output, dtype).poison()
+    library.kernel(name)(*args, out)
+    out.synchronize()
+    want, got = reference(*[a.values() for a in args]), out.values()
+    relative = bounds.relative_frobenius(got, want)
+    worst = bounds.worst(got, want, bounds.element(want, dtype))
+    wrong = []
+    if not relative <= bounds.frobenius(dtype):
+        wrong.append(f"relative error {relative:.3g}, allowed {bounds.frobenius(dtype):.3g}")
+    if not worst <= 1:
+        wrong.append(f"an element is {worst:.3g} times its bound off")
+    if not out.guards_intact():
+        wrong.append("writes outside the output")
+    return wrong, relative
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("library")
+    p.add_argument("sample", choices=["elementwise", "softmax", "attention"])
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--device", default="cpu")
+    p.add_argument("--image")
+    p.add_argument("--small", action="store_true")
+    p.add_argument("--table", action="store_true")
+    o = p.parse_args()
+    library = rt.Library(o.library)
+    library.keep_log()
+    if o.image:
+        library.image_filter(o.image)
+    array, failures, count = backend(o.device), [], 0
+    print(f"seed {o.seed}")
+    for case in globals()[o.sample](o.small):
+        count += 1
+        try:
+            wrong, relative = one(library, array, case, [o.seed, count])
+        except rt.TileError as e:
+            wrong, relative = [str(e)], float("nan")
+        if o.table:
+            print(f"{case[0]:50s} relative error {relative:.3g}")
+        failures += [f"{case[0]}: {w}" for w in wrong]
+    for f in failures:
+        print("FAILED", f)
+    print(f"{len(failures)} failures in {count} results" if failures else f"ok: {count} results")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
