@@ -250,6 +250,16 @@ void Tracer::finish(int64_t token) {
   finishMembers(token);
 }
 
+/// The memory of a block that has ended belongs to the next one.
+LogicalResult Tracer::checkNothingInFlight() {
+  for (auto &[key, accesses] : memory)
+    for (const MemoryAccess &access : accesses)
+      if (access.token)
+        return hazard(access.op, "still at work on shared memory when the block ends: not waited for",
+                      nullptr);
+  return success();
+}
+
 //===- Places --------------------------------------------------------------===//
 void Tracer::placeSlot(Operation *op, Value ring, ValueRange buffers, int64_t use) {
   for (auto [i, buffer] : llvm::enumerate(buffers)) {

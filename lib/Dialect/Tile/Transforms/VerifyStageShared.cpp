@@ -102,7 +102,25 @@ private:
           "a ring with producers and consumers needs its counts and the place of its barriers");
     int64_t from = *ring.getBarriers();
     intervals.push_back({Value(), from, from + type.getDepth() * barrierBytes, ring});
-    return verifyCounts(ring);
+    return failed(verifyAnnounced(ring)) ? failure() : verifyCounts(ring);
+  }
+
+  /// The roles use barriers that one thread has initialised: all must have seen that.
+  LogicalResult verifyAnnounced(RingOp ring) {
+    bool fenced = false, announced = false;
+    for (Operation &op : llvm::make_range(std::next(ring->getIterator()), ring->getBlock()->end())) {
+      if (auto fence = dyn_cast<FenceOp>(op))
+        fenced |= fence.getKind() == Fence::barrier_init;
+      if (auto barrier = dyn_cast<BarrierOp>(op))
+        announced |= fenced && barrier.getScope() == Scope::block;
+      bool uses = op.walk([](WarpGroupsOp) { return WalkResult::interrupt(); }).wasInterrupted();
+      if (uses && !announced)
+        return op.emitError() << (fenced ? "no barrier of the block" : "no fence barrier_init")
+                              << " between the ring and the roles that use it";
+      if (uses)
+        break;
+    }
+    return success();
   }
 
   /// Each consumer role arrives once per warp group or once per warp.

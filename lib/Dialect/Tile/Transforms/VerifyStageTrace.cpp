@@ -28,7 +28,9 @@ LogicalResult Tracer::run() {
     return failure();
   for (BlockArgument id : launch.getBody().getArguments())
     env[id] = sample.block;
-  return runBlock(launch.getBody().front());
+  if (failed(runBlock(launch.getBody().front())))
+    return failure();
+  return truncated ? success() : checkNothingInFlight();
 }
 
 /// Everything that stands before the launch on the host level, wherever the launch is nested.

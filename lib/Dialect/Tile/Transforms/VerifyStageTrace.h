@@ -124,6 +124,7 @@ private:
   void fence();
   void finish(int64_t token);
   void finishMembers(int64_t token);
+  llvm::LogicalResult checkNothingInFlight();
 
   LaunchOp launch;
   TraceSample sample;
@@ -133,7 +134,7 @@ private:
   llvm::DenseMap<mlir::Value, Home> homes;
   std::map<Key, llvm::SmallVector<MemoryAccess, 4>> memory;
   llvm::DenseMap<int64_t, llvm::SmallVector<int64_t, 2>> groups; // token of a join -> its members
-  llvm::SmallVector<int64_t> productsInFlight; // oldest first: they end in order
+  llvm::SmallVector<int64_t> productsInFlight;                   // oldest first: they end in order
   llvm::DenseMap<mlir::Value, std::pair<AcquireOp, int64_t>>
       acquired; // ring -> open acquire, bytes copied so far
   llvm::SmallVector<RingStep> ringSteps;
