@@ -32,8 +32,8 @@ static Expected<std::unique_ptr<TargetMachine>> makeMachine(const TargetDesc &ta
   CodeGenOptLevel level = optLevel == 0   ? CodeGenOptLevel::None
                           : optLevel == 1 ? CodeGenOptLevel::Less
                                           : CodeGenOptLevel::Aggressive;
-  std::unique_ptr<TargetMachine> machine(t->createTargetMachine(triple, target.name, "", TargetOptions(),
-                                                                Reloc::PIC_, std::nullopt, level));
+  std::unique_ptr<TargetMachine> machine(
+      t->createTargetMachine(triple, target.name, "", TargetOptions(), Reloc::PIC_, std::nullopt, level));
   if (!machine)
     return toolError(ToolError::Internal, "LLVM cannot generate code for " + target.name);
   return std::move(machine);

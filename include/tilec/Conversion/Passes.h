@@ -1,9 +1,9 @@
 //===- Passes.h - out of the tile dialect -----------------------------------===//
 #ifndef TILEC_CONVERSION_PASSES_H
 #define TILEC_CONVERSION_PASSES_H
-#include "tilec/Support/Target.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
+#include "tilec/Support/Target.h"
 #include <string>
 
 namespace mlir {
@@ -18,8 +18,8 @@ namespace tilec {
 #include "tilec/Conversion/Passes.h.inc"
 
 //===- TileToCPU ------------------------------------------------------------===//
-// A module for one x86-64 level holds the device kernels (tile.kernel {tile.device}, tile.target set to that level).
-// Stage by stage, each on a pass manager anchored on builtin.module:
+// A module for one x86-64 level holds the device kernels (tile.kernel {tile.device}, tile.target set to that
+// level). Stage by stage, each on a pass manager anchored on builtin.module:
 //   Scheduled, LaidOut  passes of the tile dialect: tile::buildScheduleCPU, tile::buildLayoutsCPU
 //                       (Dialect/Tile/Transforms/CPU.h)
 //   Async               nothing

@@ -18,11 +18,11 @@ struct CPUKernel {
 };
 
 struct CPUObject {
-  /// LLVM bitcode, optimised, each function with its target-cpu: what Image::bytes holds. The object writer links
-  /// all levels with the host code and generates the machine code.
+  /// LLVM bitcode, optimised, each function with its target-cpu: what Image::bytes holds. The object writer
+  /// links all levels with the host code and generates the machine code.
   std::string bitcode;
-  std::string llvm;  ///< LLVM IR text, when BackendOptions::keepLLVM or StopAfter::LLVM
-  std::string isa;   ///< assembly, when BackendOptions::keepISA or StopAfter::ISA
+  std::string llvm; ///< LLVM IR text, when BackendOptions::keepLLVM or StopAfter::LLVM
+  std::string isa;  ///< assembly, when BackendOptions::keepISA or StopAfter::ISA
   std::vector<CPUKernel> kernels;
 };
 

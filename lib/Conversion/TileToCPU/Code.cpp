@@ -128,7 +128,8 @@ Value Code::gep(Value ptr, Type element, Value offset) {
   Type memory = memoryType(element);
   if (auto vector = dyn_cast<VectorType>(offset.getType())) {
     Value wide = arith::IndexCastOp::create(b, loc, vec(b.getI64Type(), vector.getNumElements()), offset);
-    return LLVM::GEPOp::create(b, loc, vec(ptrType(), vector.getNumElements()), memory, ptr, ValueRange{wide});
+    return LLVM::GEPOp::create(b, loc, vec(ptrType(), vector.getNumElements()), memory, ptr,
+                               ValueRange{wide});
   }
   if (auto number = constant(offset); number && llvm::isInt<31>(*number))
     return LLVM::GEPOp::create(b, loc, ptrType(), memory, ptr,
@@ -192,8 +193,9 @@ Value Code::gather(Value ptr, Type element, Value offsets, Value mask, Value oth
   if (!mask)
     mask = broadcast(boolean(true), lanes);
   Value pass = toMemory(broadcast(otherwise, lanes), element);
-  Value raw = LLVM::masked_gather::create(b, loc, pass.getType(), gep(ptr, element, offsets), broadcast(mask, lanes),
-                                          ValueRange{pass}, b.getI32IntegerAttr(elementBytes(element)));
+  Value raw =
+      LLVM::masked_gather::create(b, loc, pass.getType(), gep(ptr, element, offsets), broadcast(mask, lanes),
+                                  ValueRange{pass}, b.getI32IntegerAttr(elementBytes(element)));
   return fromMemory(raw, element);
 }
 
@@ -251,7 +253,8 @@ void Code::when(Value condition, llvm::function_ref<void()> then, llvm::function
   }
 }
 
-SmallVector<Value> Code::choose(Value condition, TypeRange types, llvm::function_ref<SmallVector<Value>()> then,
+SmallVector<Value> Code::choose(Value condition, TypeRange types,
+                                llvm::function_ref<SmallVector<Value>()> then,
                                 llvm::function_ref<SmallVector<Value>()> otherwise) {
   if (!condition || isConstant(condition, -1) || isConstant(condition, 1))
     return then();

@@ -1,7 +1,7 @@
 //===- Code.h - short names for scalar, vector and loop code -----------------===//
 //
-// All index arithmetic is on `index` (64 bits) and folds while it is built, so that constant strides and offsets leave
-// no code. Values may be scalars or vectors; a scalar meets a vector by broadcasting.
+// All index arithmetic is on `index` (64 bits) and folds while it is built, so that constant strides and
+// offsets leave no code. Values may be scalars or vectors; a scalar meets a vector by broadcasting.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILEC_LIB_CONVERSION_TILETOCPU_CODE_H

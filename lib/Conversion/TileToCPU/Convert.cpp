@@ -1,7 +1,7 @@
 //===- Convert.cpp - element types into each other ---------------------------===//
 //
-// The rules of the language: integers keep low bits, float to integer saturates (NaN is 0), everything else rounds to
-// nearest even, 8-bit floats saturate. 8-bit floats exist only as bytes here.
+// The rules of the language: integers keep low bits, float to integer saturates (NaN is 0), everything else
+// rounds to nearest even, 8-bit floats saturate. 8-bit floats exist only as bytes here.
 //
 //===----------------------------------------------------------------------===//
 #include "Emitter.h"
@@ -31,11 +31,13 @@ struct Float8 {
     Value bits = arith::ExtUIOp::create(c.b, c.loc, like(byte, c.b.getI32Type()), byte);
     Value sign = c.fold<arith::ShLIOp>(c.both(bits, i32(bits, 0x80)), i32(bits, 24));
     Value magnitude = c.both(bits, i32(bits, 0x7f));
-    // As an f32 the bits mean the same number with a far too small exponent; the product is exact, denormals too.
+    // As an f32 the bits mean the same number with a far too small exponent; the product is exact, denormals
+    // too.
     Value small = bitsToFloat(c.fold<arith::ShLIOp>(magnitude, i32(bits, e4m3 ? 20 : 21)));
     Value scaled = floatToBits(c.fold<arith::MulFOp>(small, f32(small, e4m3 ? 0x1p120 : 0x1p112)));
     Value special = c.cmp(arith::CmpIPredicate::uge, magnitude, i32(bits, e4m3 ? 0x7f : 0x7c));
-    Value mantissa = c.fold<arith::ShLIOp>(c.both(magnitude, i32(bits, e4m3 ? 1 : 3)), i32(bits, e4m3 ? 22 : 21));
+    Value mantissa =
+        c.fold<arith::ShLIOp>(c.both(magnitude, i32(bits, e4m3 ? 1 : 3)), i32(bits, e4m3 ? 22 : 21));
     Value notFinite = c.either(mantissa, i32(bits, 0x7f800000));
     return bitsToFloat(c.either(c.select(special, notFinite, scaled), sign));
   }
@@ -49,9 +51,11 @@ struct Float8 {
     Value clamped = c.fold<arith::MinUIOp>(magnitude, i32(bits, e4m3 ? 0x43e00000 : 0x47600000));
     int64_t shift = e4m3 ? 20 : 21, bias = e4m3 ? 120 << 3 : 112 << 2;
     Value odd = c.both(c.fold<arith::ShRUIOp>(clamped, i32(bits, shift)), i32(bits, 1));
-    Value rounded = c.fold<arith::AddIOp>(c.fold<arith::AddIOp>(clamped, odd), i32(bits, (1 << (shift - 1)) - 1));
+    Value rounded =
+        c.fold<arith::AddIOp>(c.fold<arith::AddIOp>(clamped, odd), i32(bits, (1 << (shift - 1)) - 1));
     Value normal = c.fold<arith::SubIOp>(c.fold<arith::ShRUIOp>(rounded, i32(bits, shift)), i32(bits, bias));
-    // Below the smallest normal number the result is a multiple of the smallest denormal one: adding 2^23 rounds.
+    // Below the smallest normal number the result is a multiple of the smallest denormal one: adding 2^23
+    // rounds.
     Value steps = c.fold<arith::MulFOp>(bitsToFloat(clamped), f32(value, e4m3 ? 0x1p9 : 0x1p16));
     Value pushed = floatToBits(c.fold<arith::AddFOp>(steps, f32(value, 0x1p23)));
     Value denormal = c.both(pushed, i32(bits, 0x7f));
@@ -77,8 +81,9 @@ static Value floatToFloat(Code &c, Value value, Type from, Type to) {
 static Value integerToFloat(Code &c, Value value, Type from, Type to, bool isUnsigned) {
   // The narrow floats are reached from a type that holds every 32-bit integer, so that there is one rounding.
   Type via = to.getIntOrFloatBitWidth() < 32 ? Type(c.b.getF64Type()) : to;
-  Value result = from.isInteger(1) || isUnsigned ? arith::UIToFPOp::create(c.b, c.loc, like(value, via), value).getResult()
-                                   : arith::SIToFPOp::create(c.b, c.loc, like(value, via), value).getResult();
+  Value result = from.isInteger(1) || isUnsigned
+                     ? arith::UIToFPOp::create(c.b, c.loc, like(value, via), value).getResult()
+                     : arith::SIToFPOp::create(c.b, c.loc, like(value, via), value).getResult();
   return via == to ? result : floatToFloat(c, result, via, to);
 }
 
@@ -117,7 +122,8 @@ Value Emitter::convert(Value value, Type from, Type to, bool isUnsigned) {
     if (from.getIntOrFloatBitWidth() < 32)
       value = floatToFloat(c, value, from, c.b.getF32Type());
     if (to.isIndex())
-      return convert(convert(value, getElementTypeOrSelf(value.getType()), c.b.getI64Type()), c.b.getI64Type(), to);
+      return convert(convert(value, getElementTypeOrSelf(value.getType()), c.b.getI64Type()),
+                     c.b.getI64Type(), to);
     return arith::FPToSIOp::create(c.b, c.loc, like(value, to), value); // saturates: tile-expand-cpu-math
   }
   if (isa<FloatType>(to)) {

@@ -38,7 +38,8 @@ static SmallVector<int64_t> rowMajor(ArrayRef<int64_t> shape) {
 Access Emitter::accessOf(Value value) {
   Type element = getElementTypeOf(value.getType());
   if (isa<TileType>(value.getType()))
-    return placeAccess(code.gep(arena, code.b.getI8Type(), plan->offset(value)), element, plan->strides(value));
+    return placeAccess(code.gep(arena, code.b.getI8Type(), plan->offset(value)), element,
+                       plan->strides(value));
   if (auto sub = value.getDefiningOp<SubbufferOp>()) {
     Access source = accessOf(sub.getSource());
     Access result{source.ptr, element, {}};
@@ -176,8 +177,9 @@ LogicalResult Emitter::emitMakeView(MakeViewOp op) {
   ViewDesc desc{get(op.getBase()), type.getElementType(), {}, {}, type.getSafe()};
   unsigned next = 0;
   for (int64_t extent : type.getShape())
-    desc.sizes.push_back(ShapedType::isDynamic(extent) && next < op.getSizes().size() ? get(op.getSizes()[next++])
-                                                                                   : code.index(extent));
+    desc.sizes.push_back(ShapedType::isDynamic(extent) && next < op.getSizes().size()
+                             ? get(op.getSizes()[next++])
+                             : code.index(extent));
   if (op.getSizes().size() == type.getShape().size())
     for (auto [axis, size] : llvm::enumerate(op.getSizes()))
       desc.sizes[axis] = get(size);
@@ -270,7 +272,8 @@ Emitter::Reach Emitter::reach(const Memory &memory, ArrayRef<Index> index, Array
       atLeast(result.exists, code.cmp(below, at.base, size));
       continue;
     }
-    Value all = at.step ? code.add(code.broadcast(at.base, lanes), code.mul(code.iota(lanes), *at.step)) : at.lanes;
+    Value all =
+        at.step ? code.add(code.broadcast(at.base, lanes), code.mul(code.iota(lanes), *at.step)) : at.lanes;
     atLeast(result.laneExists, code.cmp(below, all, size));
     if (!at.step)
       continue;
@@ -297,7 +300,7 @@ Emitter::Reach Emitter::reach(const Memory &memory, ArrayRef<Index> index, Array
   } else {
     result.kind = Reach::Any;
     for (auto [i, at] : llvm::enumerate(index))
-      coords[i] = !at.step ? at.lanes
+      coords[i] = !at.step   ? at.lanes
                   : *at.step ? code.add(code.broadcast(at.base, lanes), code.mul(code.iota(lanes), *at.step))
                              : at.base;
     result.offset = code.broadcast(offsetOf(memory.access, coords), lanes);
@@ -314,7 +317,9 @@ Value Emitter::loadElements(const Memory &memory, ArrayRef<Index> index, ArrayRe
     Value exists = code.bothOf(r.exists, active);
     return code.choose(
         exists, type,
-        [&] { return SmallVector<Value>{code.load(code.gep(memory.access.ptr, element, r.offset), element)}; },
+        [&] {
+          return SmallVector<Value>{code.load(code.gep(memory.access.ptr, element, r.offset), element)};
+        },
         [&] { return SmallVector<Value>{safe}; })[0];
   }
   Type vector = code.vec(type, lanes);
@@ -335,7 +340,8 @@ Value Emitter::loadElements(const Memory &memory, ArrayRef<Index> index, ArrayRe
       [&] { return SmallVector<Value>{code.maskedLoad(ptr, element, some, safe)}; })[0];
 }
 
-void Emitter::storeElements(Value value, const Memory &memory, ArrayRef<Index> index, ArrayRef<bool> inbounds) {
+void Emitter::storeElements(Value value, const Memory &memory, ArrayRef<Index> index,
+                            ArrayRef<bool> inbounds) {
   Type element = memory.access.element;
   Reach r = reach(memory, index, inbounds);
   Value active = mask ? code.any(mask) : Value();

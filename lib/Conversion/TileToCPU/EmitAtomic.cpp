@@ -1,7 +1,7 @@
 //===- EmitAtomic.cpp - atomic updates ---------------------------------------===//
 //
-// Blocks run on several threads, so updates of global memory are atomic (relaxed); buffers belong to one thread. What the
-// processor has no instruction for goes through compare and exchange.
+// Blocks run on several threads, so updates of global memory are atomic (relaxed); buffers belong to one
+// thread. What the processor has no instruction for goes through compare and exchange.
 //
 //===----------------------------------------------------------------------===//
 #include "Emitter.h"
@@ -44,9 +44,10 @@ Value Emitter::atomicUpdate(Combine kind, Value value, Value compare, Value ptr,
     if (kind == Combine::xchg)
       return value;
     if (kind == Combine::cas) {
-      Value equal = isa<FloatType>(old.getType())
-                        ? arith::CmpFOp::create(c.b, c.loc, arith::CmpFPredicate::OEQ, old, compare).getResult()
-                        : c.eq(old, compare);
+      Value equal =
+          isa<FloatType>(old.getType())
+              ? arith::CmpFOp::create(c.b, c.loc, arith::CmpFPredicate::OEQ, old, compare).getResult()
+              : c.eq(old, compare);
       return c.select(equal, value, old);
     }
     return combine(kind, old, prepare(kind, value));
@@ -69,14 +70,16 @@ Value Emitter::atomicUpdate(Combine kind, Value value, Value compare, Value ptr,
   };
   if (auto single = instruction(kind, element); single && !element.isInteger(1))
     return fromBits(LLVM::AtomicRMWOp::create(c.b, c.loc, *single, ptr, toBits(value), relaxed));
-  Value first = LLVM::LoadOp::create(c.b, c.loc, bits, ptr, elementBytes(element), false, false, false, false, relaxed);
+  Value first =
+      LLVM::LoadOp::create(c.b, c.loc, bits, ptr, elementBytes(element), false, false, false, false, relaxed);
   auto loop = scf::WhileOp::create(c.b, c.loc, TypeRange{bits}, ValueRange{first});
   OpBuilder::InsertionGuard guard(c.b);
   Block *before = c.b.createBlock(&loop.getBefore(), {}, bits, c.loc);
   Value seen = before->getArgument(0);
   Value made = toBits(apply(fromBits(seen)));
   Value pair = LLVM::AtomicCmpXchgOp::create(c.b, c.loc, ptr, seen, made, relaxed, relaxed);
-  Value now = LLVM::ExtractValueOp::create(c.b, c.loc, pair, 0), done = LLVM::ExtractValueOp::create(c.b, c.loc, pair, 1);
+  Value now = LLVM::ExtractValueOp::create(c.b, c.loc, pair, 0),
+        done = LLVM::ExtractValueOp::create(c.b, c.loc, pair, 1);
   scf::ConditionOp::create(c.b, c.loc, c.invert(done), now);
   Block *after = c.b.createBlock(&loop.getAfter(), {}, bits, c.loc);
   scf::YieldOp::create(c.b, c.loc, after->getArguments());
@@ -89,7 +92,8 @@ LogicalResult Emitter::emitElemAtomic(ElemAtomicOp op) {
   Memory memory = memoryOf(op.getDest());
   Type element = memory.access.element;
   if (isFloat8(element))
-    return op.emitError() << "[E0536] atomics on " << element << " are not supported on the CPU; use a wider type";
+    return op.emitError() << "[E0536] atomics on " << element
+                          << " are not supported on the CPU; use a wider type";
   SmallVector<Value> at;
   Value exists;
   for (auto [axis, index] : llvm::enumerate(op.getIndices())) {
@@ -114,7 +118,8 @@ LogicalResult Emitter::emitAtomicTile(AtomicOp op) {
   Rect dest = regionOf(op.getDest(), op.getOffsets(), extents, false, std::nullopt);
   Type element = dest.access.element;
   if (isFloat8(element))
-    return op.emitError() << "[E0536] atomics on " << element << " are not supported on the CPU; use a wider type";
+    return op.emitError() << "[E0536] atomics on " << element
+                          << " are not supported on the CPU; use a wider type";
   Value scalar = uniform.lookup(op.getValue());
   Rect source;
   if (!scalar || plan->hasPlace(op.getValue()))

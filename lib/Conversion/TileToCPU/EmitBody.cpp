@@ -1,8 +1,8 @@
 //===- EmitBody.cpp - scalar code, one or several lanes at a time ------------===//
 //
-// With one lane this is what it says. With several, a value that differs between lanes becomes a vector, a branch on
-// such a value becomes a mask, and indices that advance by a constant per lane are remembered as such, so that their
-// loads and stores stay contiguous.
+// With one lane this is what it says. With several, a value that differs between lanes becomes a vector, a
+// branch on such a value becomes a mask, and indices that advance by a constant per lane are remembered as
+// such, so that their loads and stores stay contiguous.
 //
 //===----------------------------------------------------------------------===//
 #include "Emitter.h"
@@ -45,7 +45,8 @@ void Emitter::trackIndex(Operation &op) {
     Index x = at(0);
     bool wide = (type.isIndex() && op.getOperand(0).getType().isInteger(64)) || type.isInteger(64);
     if (x.step && *x.step && wide)
-      tracked[op.getResult(0)] = {code.b.createOrFold<arith::IndexCastOp>(code.loc, type, x.base), x.step, Value()};
+      tracked[op.getResult(0)] = {code.b.createOrFold<arith::IndexCastOp>(code.loc, type, x.base), x.step,
+                                  Value()};
     return;
   }
   if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op) || !(type.isIndex() || type.isInteger(64)))
@@ -64,10 +65,13 @@ void Emitter::trackIndex(Operation &op) {
 }
 
 //===- Elementwise -----------------------------------------------------------===//
-/// arith and math on scalars: the same op on vectors where an operand is one, through f32 where it is an 8-bit float.
+/// arith and math on scalars: the same op on vectors where an operand is one, through f32 where it is an
+/// 8-bit float.
 LogicalResult Emitter::emitElementwise(Operation &op) {
   bool vector = llvm::any_of(op.getOperands(), [&](Value v) { return Code::isVector(get(v)); });
-  auto widened = [&](Type type) -> Type { return isFloat8(type) ? Type(code.b.getF32Type()) : registerType(type); };
+  auto widened = [&](Type type) -> Type {
+    return isFloat8(type) ? Type(code.b.getF32Type()) : registerType(type);
+  };
   bool keepBytes = isa<arith::SelectOp>(op);
   OperationState state(code.loc, op.getName());
   for (Value operand : op.getOperands()) {
@@ -152,7 +156,8 @@ LogicalResult Emitter::emitBodyOp(Operation &op) {
     if (Value scalar = uniform.lookup(extract.getTile()))
       map.map(extract.getValue(), scalar);
     else
-      map.map(extract.getValue(), loadElements(memoryOf(extract.getTile()), indicesOf(extract.getIndices()), {}));
+      map.map(extract.getValue(),
+              loadElements(memoryOf(extract.getTile()), indicesOf(extract.getIndices()), {}));
     return success();
   }
   if (auto atomic = dyn_cast<ElemAtomicOp>(op))
@@ -168,8 +173,11 @@ LogicalResult Emitter::emitBodyOp(Operation &op) {
   if (isa<memref::MemRefDialect>(op.getDialect())) {
     OpBuilder::InsertionGuard guard(code.b);
     if (isa<memref::AllocaOp>(op)) // once per call, not once per iteration
-      code.b.setInsertionPointToStart(
-          &code.b.getInsertionBlock()->getParent()->getParentOfType<FunctionOpInterface>().getFunctionBody().front());
+      code.b.setInsertionPointToStart(&code.b.getInsertionBlock()
+                                           ->getParent()
+                                           ->getParentOfType<FunctionOpInterface>()
+                                           .getFunctionBody()
+                                           .front());
     Operation *copy = code.b.clone(op, map);
     map.map(op.getResults(), copy->getResults());
     return success();
@@ -177,8 +185,9 @@ LogicalResult Emitter::emitBodyOp(Operation &op) {
   if (isa<PrintOp>(op))
     return op.emitError() << "[E0532] `print` is not supported on the CPU; write the value into a tensor";
   if (isa<ThreadsOp>(op))
-    return op.emitError() << "[E0533] `with Threads()` is not supported on the CPU: a block is one thread there; "
-                             "use `Parallel`";
+    return op.emitError()
+           << "[E0533] `with Threads()` is not supported on the CPU: a block is one thread there; "
+              "use `Parallel`";
   return op.emitError() << "[E0534] '" << op.getName().getStringRef() << "' has no lowering for the CPU";
 }
 
@@ -258,8 +267,12 @@ LogicalResult Emitter::emitBodyFor(scf::ForOp op) {
 
 /// Only with one lane: chooseAxis keeps such bodies scalar.
 LogicalResult Emitter::emitBodyWhile(scf::WhileOp op) {
-  auto mapped = [&](ValueRange values) { return llvm::map_to_vector(values, [&](Value v) { return get(v); }); };
-  auto types = [&](TypeRange range) { return llvm::map_to_vector(range, [&](Type t) { return registerType(t); }); };
+  auto mapped = [&](ValueRange values) {
+    return llvm::map_to_vector(values, [&](Value v) { return get(v); });
+  };
+  auto types = [&](TypeRange range) {
+    return llvm::map_to_vector(range, [&](Type t) { return registerType(t); });
+  };
   auto loop = scf::WhileOp::create(code.b, op.getLoc(), types(op.getResultTypes()), mapped(op.getInits()));
   OpBuilder::InsertionGuard guard(code.b);
   auto fill = [&](Block &from, Region &to) -> LogicalResult {

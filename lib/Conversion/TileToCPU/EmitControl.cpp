@@ -203,7 +203,8 @@ LogicalResult Emitter::emitFor(scf::ForOp op) {
     if (failed(emitBlock(*op.getBody())))
       return failure();
     SmallVector<Value> sources, results;
-    for (auto [arg, value] : llvm::zip(op.getRegionIterArgs(), op.getBody()->getTerminator()->getOperands())) {
+    for (auto [arg, value] :
+         llvm::zip(op.getRegionIterArgs(), op.getBody()->getTerminator()->getOperands())) {
       if (isTile(arg))
         sources.push_back(value);
       else
@@ -219,8 +220,8 @@ LogicalResult Emitter::emitFor(scf::ForOp op) {
       map.map(result, loop.getResult(next++));
   code.loc = op.getLoc();
   for (BlockArgument arg : late) // no trip at all
-    code.when(code.invert(code.cmp(op.getUnsignedCmp() ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt, lower,
-                                   upper)),
+    code.when(code.invert(code.cmp(
+                  op.getUnsignedCmp() ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt, lower, upper)),
               [&] {
                 Rect all = wholeTile(arg);
                 SmallVector<Value> lo, hi;

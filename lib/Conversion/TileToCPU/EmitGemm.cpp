@@ -1,8 +1,9 @@
 //===- EmitGemm.cpp - products ------------------------------------------------===//
 //
-// A register block of MR rows by NR columns of C stays in vector registers over the whole K of the operands; B lies in
-// panels of NR columns, A in rows, each A element is broadcast. Copies that only feed products do not fill what lies
-// outside the tensors: the product stops where both operands end, and computes only what a later store can use.
+// A register block of MR rows by NR columns of C stays in vector registers over the whole K of the operands;
+// B lies in panels of NR columns, A in rows, each A element is broadcast. Copies that only feed products do
+// not fill what lies outside the tensors: the product stops where both operands end, and computes only what a
+// later store can use.
 //
 //===----------------------------------------------------------------------===//
 #include "Emitter.h"
@@ -15,9 +16,9 @@ using namespace tilec::tile;
 
 struct Emitter::Product {
   GemmPlan plan;
-  Access a, b, c;                ///< (m, k), (k, n), (m, n)
-  Value mLimit, nLimit, kLimit;  ///< only below these
-  Value starts;                  ///< i1: C begins as `start` instead of what is in memory; null: never
+  Access a, b, c;               ///< (m, k), (k, n), (m, n)
+  Value mLimit, nLimit, kLimit; ///< only below these
+  Value starts;                 ///< i1: C begins as `start` instead of what is in memory; null: never
   Value start;
 };
 
@@ -27,8 +28,8 @@ static bool isPureElementwise(GenericOp op) {
     if (!map.isIdentity())
       return false;
   WalkResult result = op.getBody().walk([](Operation *inner) {
-    bool fine = isa<arith::ArithDialect>(inner->getDialect()) || inner->getDialect()->getNamespace() == "math" ||
-                isa<YieldOp>(inner);
+    bool fine = isa<arith::ArithDialect>(inner->getDialect()) ||
+                inner->getDialect()->getNamespace() == "math" || isa<YieldOp>(inner);
     return fine ? WalkResult::advance() : WalkResult::interrupt();
   });
   return !result.wasInterrupted() && !op.getCombine();
@@ -94,7 +95,8 @@ struct Flow {
 };
 } // namespace
 
-/// Rows and columns below which every element lies that a store to a view will write. The rest of the tile is dead.
+/// Rows and columns below which every element lies that a store to a view will write. The rest of the tile is
+/// dead.
 Emitter::Demand Emitter::demandOf(Value tile) {
   Code &c = code;
   Flow flow;
@@ -153,7 +155,8 @@ bool Emitter::isLazy(Value buffer, CopyOp &copy) {
     if (user == copy)
       continue;
     auto gemm = dyn_cast<GemmOp>(user);
-    if (!gemm || gemm.getA() == gemm.getB() || gemm->getBlock() != copy->getBlock() || !copy->isBeforeInBlock(gemm))
+    if (!gemm || gemm.getA() == gemm.getB() || gemm->getBlock() != copy->getBlock() ||
+        !copy->isBeforeInBlock(gemm))
       return false;
     GemmPlan gp = planGemm(gemm, target);
     if (gemm.getA() == buffer ? gp.packA : gp.packB)
@@ -221,8 +224,8 @@ LogicalResult Emitter::emitLazyCopy(CopyOp op) {
   c.when(early, [&] { fillBox(dest.access, zero, touched, zeroElement); });
   MoveOptions options;
   options.prefetch = isA ? 8 : 4;
-  bool padded = isPanel && unitStride(source.access, axes.kept, 2) && unitStride(dest.access, axes.kept, multiple) &&
-                Code::isConstant(lo[axes.kept], 0);
+  bool padded = isPanel && unitStride(source.access, axes.kept, 2) &&
+                unitStride(dest.access, axes.kept, multiple) && Code::isConstant(lo[axes.kept], 0);
   if (padded)
     options.padTo = multiple;
   moveBox(source.access, dest.access, from, to, options);
@@ -244,7 +247,8 @@ static Access panels(Code &c, Value ptr, Type element, int64_t k, int64_t nr) {
   return access;
 }
 
-/// The operand as (m, k) or (k, n) in the product's type, packed into scratch when it is not fit to be read in place.
+/// The operand as (m, k) or (k, n) in the product's type, packed into scratch when it is not fit to be read
+/// in place.
 Access Emitter::packOperand(GemmOp op, const GemmPlan &gp, bool isA, Value mLimit, Value nLimit) {
   Code &c = code;
   Value operand = isA ? op.getA() : op.getB();
@@ -299,14 +303,15 @@ void Emitter::emitBlock(Product &product, Value p, Value q) {
     SmallVector<Value> values;
     for (int64_t i = 0; i < mr; ++i)
       for (int64_t v = 0; v < vectors; ++v)
-        values.push_back(convert(c.load(cAddress(i, v), product.c.element, gp.lanes), product.c.element, element));
+        values.push_back(
+            convert(c.load(cAddress(i, v), product.c.element, gp.lanes), product.c.element, element));
     return values;
   };
   SmallVector<Value> sums;
   if (product.starts) {
     sums = c.choose(
-        product.starts, types, [&] { return SmallVector<Value>(mr * vectors, c.broadcast(product.start, gp.lanes)); },
-        load);
+        product.starts, types,
+        [&] { return SmallVector<Value>(mr * vectors, c.broadcast(product.start, gp.lanes)); }, load);
   } else {
     sums = load();
   }
@@ -347,7 +352,8 @@ void Emitter::emitBlock(Product &product, Value p, Value q) {
 void Emitter::emitBlocks(Product &product) {
   Code &c = code;
   c.loop(c.index(0), c.ceilDiv(product.nLimit, product.plan.nr), 1, [&](Value p) {
-    c.loop(c.index(0), c.ceilDiv(product.mLimit, product.plan.mr), 1, [&](Value q) { emitBlock(product, p, q); });
+    c.loop(c.index(0), c.ceilDiv(product.mLimit, product.plan.mr), 1,
+           [&](Value q) { emitBlock(product, p, q); });
   });
 }
 
@@ -357,8 +363,8 @@ LogicalResult Emitter::emitGemm(GemmOp op) {
     return success();
   GemmPlan gp = planGemm(op, target);
   if (gp.nr % gp.lanes != 0)
-    return op.emitError() << "[E0406] register block " << gp.mr << "x" << gp.nr << " is no multiple of " << gp.lanes
-                          << " lanes";
+    return op.emitError() << "[E0406] register block " << gp.mr << "x" << gp.nr << " is no multiple of "
+                          << gp.lanes << " lanes";
   Product product;
   product.plan = gp;
   Demand demand = demandOf(op.getResult());
@@ -379,7 +385,8 @@ LogicalResult Emitter::emitGemm(GemmOp op) {
     fillBox(product.a, {c.index(0), end[0]}, {rows, product.kLimit}, c.zero(gp.type));
   });
   c.when(c.lt(end[1], product.kLimit), [&] {
-    fillBox(product.b, {end[1], c.index(0)}, {product.kLimit, c.roundUp(product.nLimit, gp.nr)}, c.zero(gp.type));
+    fillBox(product.b, {end[1], c.index(0)}, {product.kLimit, c.roundUp(product.nLimit, gp.nr)},
+            c.zero(gp.type));
   });
   Type accElement = op.getAcc().getType().getElementType();
   Value scalar = uniform.lookup(op.getAcc());

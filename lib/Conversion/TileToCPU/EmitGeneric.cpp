@@ -1,8 +1,8 @@
 //===- EmitGeneric.cpp - Parallel nests --------------------------------------===//
 //
-// The axis on which most operands are contiguous becomes the vector axis and runs innermost, in whole vectors and one
-// masked rest. Bodies that need one lane at a time (while loops, private arrays, bounds that differ between lanes) run as
-// scalar loops.
+// The axis on which most operands are contiguous becomes the vector axis and runs innermost, in whole vectors
+// and one masked rest. Bodies that need one lane at a time (while loops, private arrays, bounds that differ
+// between lanes) run as scalar loops.
 //
 //===----------------------------------------------------------------------===//
 #include "Emitter.h"
@@ -43,7 +43,8 @@ struct Steps {
   std::optional<int64_t> compute(Value v) {
     Operation *def = v.getDefiningOp();
     if (!def || !axis.getOwner()->getParent()->isAncestor(def->getParentRegion())) {
-      // Arguments of the body's loops and elements of operands: unknown; everything outside: the same for all lanes.
+      // Arguments of the body's loops and elements of operands: unknown; everything outside: the same for all
+      // lanes.
       return isInside(v) ? std::nullopt : std::optional<int64_t>(0);
     }
     SmallVector<std::optional<int64_t>> steps;
@@ -343,8 +344,9 @@ LogicalResult Emitter::emitGeneric(GenericOp op) {
   state.maps = op.getIndexingMaps();
   unsigned ins = op.getIns().size(), next = 0;
   for (int64_t extent : op.getDomain())
-    state.extents.push_back(ShapedType::isDynamic(extent) ? code.max(get(op.getExtents()[next++]), code.index(0))
-                                                          : code.index(extent));
+    state.extents.push_back(ShapedType::isDynamic(extent)
+                                ? code.max(get(op.getExtents()[next++]), code.index(0))
+                                : code.index(extent));
   for (Value operand : op.getIns()) {
     Value scalar = uniform.lookup(operand);
     state.inScalar.push_back(scalar);
@@ -356,7 +358,8 @@ LogicalResult Emitter::emitGeneric(GenericOp op) {
     AffineMap outMap = state.maps[ins + i];
     bool covers = outMap.isPermutation() && op.getCombineOf(i) == Combine::none;
     for (unsigned axis = 0; covers && axis < outMap.getNumResults(); ++axis)
-      covers = op.getDomain()[cast<AffineDimExpr>(outMap.getResult(axis)).getPosition()] == type.getShape()[axis];
+      covers =
+          op.getDomain()[cast<AffineDimExpr>(outMap.getResult(axis)).getPosition()] == type.getShape()[axis];
     bool used = plan->hasPlace(result) && !result.use_empty();
     state.outs.push_back(used ? memoryOf(result) : Memory());
     state.oldScalar.push_back(scalar);

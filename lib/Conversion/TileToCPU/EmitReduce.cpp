@@ -1,6 +1,7 @@
 //===- EmitReduce.cpp - along an axis: reductions, scans; reshape ------------===//
 //
-// Sums run in four vectors and meet in a fixed tree, so results do not depend on anything but the shape and the level.
+// Sums run in four vectors and meet in a fixed tree, so results do not depend on anything but the shape and
+// the level.
 //
 //===----------------------------------------------------------------------===//
 #include "Emitter.h"
@@ -33,9 +34,11 @@ Value Emitter::combine(Combine kind, Value x, Value y) {
     return pick([&] { return c.fold<arith::MulFOp>(x, y); }, [&] { return c.fold<arith::MulIOp>(x, y); });
   case Combine::max:
   case Combine::absmax:
-    return pick([&] { return c.fold<arith::MaximumFOp>(x, y); }, [&] { return c.fold<arith::MaxSIOp>(x, y); });
+    return pick([&] { return c.fold<arith::MaximumFOp>(x, y); },
+                [&] { return c.fold<arith::MaxSIOp>(x, y); });
   case Combine::min:
-    return pick([&] { return c.fold<arith::MinimumFOp>(x, y); }, [&] { return c.fold<arith::MinSIOp>(x, y); });
+    return pick([&] { return c.fold<arith::MinimumFOp>(x, y); },
+                [&] { return c.fold<arith::MinSIOp>(x, y); });
   case Combine::maxnum:
     return pick([&] { return c.fold<arith::MaxNumFOp>(x, y); }, [&] { return c.fold<arith::MaxSIOp>(x, y); });
   case Combine::minnum:
@@ -108,7 +111,8 @@ Value Emitter::reduceLanes(Combine kind, Value x) {
       low[i] = i;
       high[i] = n / 2 + i;
     }
-    Value a = vector::ShuffleOp::create(c.b, c.loc, x, x, low), b = vector::ShuffleOp::create(c.b, c.loc, x, x, high);
+    Value a = vector::ShuffleOp::create(c.b, c.loc, x, x, low),
+          b = vector::ShuffleOp::create(c.b, c.loc, x, x, high);
     x = combine(kind, a, b);
   }
   return vector::ExtractOp::create(c.b, c.loc, x, 0);
@@ -131,7 +135,8 @@ static SmallVector<Value> without(ArrayRef<Value> at, unsigned axis) {
 
 //===- Reductions ------------------------------------------------------------===//
 namespace {
-/// A running maximum or minimum that remembers NaNs on the side: compare and select cost half of a propagating maximum.
+/// A running maximum or minimum that remembers NaNs on the side: compare and select cost half of a
+/// propagating maximum.
 struct Running {
   Value value, sawNan;
 };
@@ -145,7 +150,8 @@ void Emitter::reduceRows(ReduceOp op, const Access &source, const Access &dest, 
   int64_t n = shape[axis], width = std::max<int64_t>(target.vectorBytes / elementBytes(type), 2);
   while (width > 2 && width > n)
     width /= 2;
-  bool tracksNan = isa<FloatType>(type) && (kind == Combine::max || kind == Combine::min || kind == Combine::absmax);
+  bool tracksNan =
+      isa<FloatType>(type) && (kind == Combine::max || kind == Combine::min || kind == Combine::absmax);
   int64_t chains = std::clamp<int64_t>(n / width, 1, 4);
   int64_t block = chains * width, main = n / block * block;
   auto predicate = kind == Combine::min ? arith::CmpFPredicate::OLT : arith::CmpFPredicate::OGT;
@@ -178,7 +184,8 @@ void Emitter::reduceRows(ReduceOp op, const Access &source, const Access &dest, 
       carried = c.loop(c.index(0), c.index(main), block, carried, [&](Value iv, ValueRange args) {
         SmallVector<Value> next(args.size());
         for (int64_t i = 0; i < chains; ++i) {
-          Running r = step({args[i], tracksNan ? args[chains + i] : Value()}, load(c.add(iv, i * width), width));
+          Running r =
+              step({args[i], tracksNan ? args[chains + i] : Value()}, load(c.add(iv, i * width), width));
           next[i] = r.value;
           if (tracksNan)
             next[chains + i] = r.sawNan;
@@ -238,7 +245,8 @@ void Emitter::reduceColumns(ReduceOp op, const Access &source, const Access &des
             at[axis] = iv;
             for (int64_t i = 0; i < chains; ++i) {
               at[last] = c.add(from, i * lanesHere);
-              Value x = convert(c.load(addressOf(source, at), source.element, lanesHere), source.element, type);
+              Value x =
+                  convert(c.load(addressOf(source, at), source.element, lanesHere), source.element, type);
               next.push_back(combine(kind, args[i], prepare(kind, x)));
             }
             return next;
@@ -343,7 +351,8 @@ LogicalResult Emitter::emitReshape(ReshapeOp op) {
     return c.gep(addressOf(side, at), piece, inside);
   };
   c.loop(c.index(0), c.index(count), 1, [&](Value iv) {
-    Value raw = LLVM::LoadOp::create(c.b, c.loc, piece, address(source, from.getShape(), fromBytes, iv), unit);
+    Value raw =
+        LLVM::LoadOp::create(c.b, c.loc, piece, address(source, from.getShape(), fromBytes, iv), unit);
     LLVM::StoreOp::create(c.b, c.loc, raw, address(dest, to.getShape(), toBytes, iv), unit);
   });
   return success();

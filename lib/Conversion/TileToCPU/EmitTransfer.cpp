@@ -1,9 +1,9 @@
 //===- EmitTransfer.cpp - loads, stores, copies, fills -----------------------===//
 //
-// A region is a rectangle with, per axis, the part [lo, hi) that exists (the view rule). What does not exist in the source
-// becomes the safe value, what does not exist in the destination is dropped. Rows are moved with full vectors and one
-// masked tail; where source and destination are contiguous along different axes, square blocks are transposed in
-// registers.
+// A region is a rectangle with, per axis, the part [lo, hi) that exists (the view rule). What does not exist
+// in the source becomes the safe value, what does not exist in the destination is dropped. Rows are moved
+// with full vectors and one masked tail; where source and destination are contiguous along different axes,
+// square blocks are transposed in registers.
 //
 //===----------------------------------------------------------------------===//
 #include "Emitter.h"
@@ -29,7 +29,7 @@ static SmallVector<int64_t> alignExtents(ArrayRef<int64_t> extents, size_t rank)
 }
 
 Rect Emitter::regionOf(Value value, ValueRange offsets, ArrayRef<int64_t> want, bool transpose,
-                         std::optional<ArrayRef<bool>> inbounds) {
+                       std::optional<ArrayRef<bool>> inbounds) {
   Code &c = code;
   Memory memory = memoryOf(value);
   size_t rank = memory.access.axes.size();
@@ -149,8 +149,8 @@ void Emitter::moveScalars(const Access &source, const Access &dest, ArrayRef<Val
   });
 }
 
-void Emitter::moveRows(const Access &source, const Access &dest, ArrayRef<Value> lo, ArrayRef<Value> hi, unsigned axis,
-                       int64_t width, MoveOptions options) {
+void Emitter::moveRows(const Access &source, const Access &dest, ArrayRef<Value> lo, ArrayRef<Value> hi,
+                       unsigned axis, int64_t width, MoveOptions options) {
   Code &c = code;
   Value count = c.sub(hi[axis], lo[axis]);
   Value main = c.add(lo[axis], c.roundDown(count, width));
@@ -162,14 +162,16 @@ void Emitter::moveRows(const Access &source, const Access &dest, ArrayRef<Value>
       Value from = addressOf(source, at);
       Value v = c.load(from, source.element, width);
       if (options.prefetch && !outer.empty())
-        c.prefetch(c.gep(from, source.element,
-                         c.mul(source.axes[outer.back()].digits[0].stride, options.prefetch)));
-      c.store(convert(v, source.element, dest.element, options.isUnsigned), addressOf(dest, at), dest.element);
+        c.prefetch(
+            c.gep(from, source.element, c.mul(source.axes[outer.back()].digits[0].stride, options.prefetch)));
+      c.store(convert(v, source.element, dest.element, options.isUnsigned), addressOf(dest, at),
+              dest.element);
     });
     c.loop(main, end, width, [&](Value iv) {
       at[axis] = iv;
       Value mask = c.maskBelow(c.sub(hi[axis], iv), width);
-      Value v = c.maskedLoad(addressOf(source, at), source.element, mask, c.zero(registerType(source.element)));
+      Value v =
+          c.maskedLoad(addressOf(source, at), source.element, mask, c.zero(registerType(source.element)));
       v = convert(v, source.element, dest.element, options.isUnsigned);
       if (options.padTo > 1)
         c.store(v, addressOf(dest, at), dest.element);
@@ -246,7 +248,8 @@ void Emitter::moveBox(const Access &source, const Access &dest, ArrayRef<Value> 
       while (w > 2 && w > *to - *from)
         w /= 2;
     if (unitStride(source, axis, w) && unitStride(dest, axis, w) &&
-        (Code::isConstant(lo[axis], 0) || (source.axes[axis].digits.size() == 1 && dest.axes[axis].digits.size() == 1)))
+        (Code::isConstant(lo[axis], 0) ||
+         (source.axes[axis].digits.size() == 1 && dest.axes[axis].digits.size() == 1)))
       return moveRows(source, dest, lo, hi, axis, w, options);
   }
   int64_t block = std::min<int64_t>(width, target.vectorLanes32);
@@ -255,8 +258,8 @@ void Emitter::moveBox(const Access &source, const Access &dest, ArrayRef<Value> 
   };
   for (int from = rank - 1; from >= 0; --from)
     for (int to = rank - 1; to >= 0; --to)
-      if (from != to && unitStride(source, from, block) && unitStride(dest, to, block) && startsWhole(source, from) &&
-          startsWhole(dest, to))
+      if (from != to && unitStride(source, from, block) && unitStride(dest, to, block) &&
+          startsWhole(source, from) && startsWhole(dest, to))
         return moveTransposed(source, dest, lo, hi, from, to, block, options.isUnsigned);
   // Strides known only at launch are usually 1 on the last axis.
   for (const Access *side : {&source, &dest})
@@ -289,7 +292,8 @@ void Emitter::fillBox(const Access &dest, ArrayRef<Value> lo, ArrayRef<Value> hi
   Code &c = code;
   int64_t width = std::max<int64_t>(target.vectorBytes / elementBytes(dest.element), 2);
   for (int axis = lo.size() - 1; axis >= 0; --axis) {
-    if (!unitStride(dest, axis, width) || (!Code::isConstant(lo[axis], 0) && dest.axes[axis].digits.size() > 1))
+    if (!unitStride(dest, axis, width) ||
+        (!Code::isConstant(lo[axis], 0) && dest.axes[axis].digits.size() > 1))
       continue;
     Value main = c.add(lo[axis], c.roundDown(c.sub(hi[axis], lo[axis]), width));
     Value splat = c.broadcast(value, width);
@@ -321,7 +325,8 @@ void Emitter::transfer(const Rect &source, const Rect &dest) {
       covered = c.bothOf(covered, c.le(sourceLo[axis], lo[axis]));
       covered = c.bothOf(covered, c.le(hi[axis], sourceHi[axis]));
     }
-    Value safe = convert(safeValue(source.safe, source.access.element), source.access.element, dest.access.element);
+    Value safe =
+        convert(safeValue(source.safe, source.access.element), source.access.element, dest.access.element);
     c.when(c.invert(covered), [&] { fillBox(dest.access, lo, hi, safe); });
     for (size_t axis = 0; axis < lo.size(); ++axis) {
       lo[axis] = c.max(lo[axis], sourceLo[axis]);
@@ -399,7 +404,8 @@ LogicalResult Emitter::emitIm2col(CopyOp op) {
     Value room = c.sub(c.add(size, 2 * conv.getPad()), reach);
     return c.max(c.add(c.div(c.max(room, c.index(0)), conv.getStride()), 1), c.index(1));
   };
-  Value oh = outputs(image.sizes[1]), ow = outputs(image.sizes[2]), channels = c.max(image.sizes[3], c.index(1));
+  Value oh = outputs(image.sizes[1]), ow = outputs(image.sizes[2]),
+        channels = c.max(image.sizes[3], c.index(1));
   Value row0 = get(op.getSourceOffsets()[0]), column0 = get(op.getSourceOffsets()[1]);
   Type element = image.access.element;
   Value safe = safeValue(image.safe, element);

@@ -1,7 +1,8 @@
 //===- Emitter.h - one device kernel -> loops over vectors and memory --------===//
 //
-// Walks the launch once and writes the loops of each op. Scalars map to scalars; inside a vectorised generic a scalar of
-// the body maps to a vector, or to a scalar where all lanes agree. Tiles and buffers are places in the arena.
+// Walks the launch once and writes the loops of each op. Scalars map to scalars; inside a vectorised generic
+// a scalar of the body maps to a vector, or to a scalar where all lanes agree. Tiles and buffers are places
+// in the arena.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILEC_LIB_CONVERSION_TILETOCPU_EMITTER_H
@@ -12,7 +13,8 @@
 
 namespace tilec::cpu {
 
-/// Element (c0, c1, ..) lies at ptr + sum over axes of the digits of (start + c) times their strides, in elements.
+/// Element (c0, c1, ..) lies at ptr + sum over axes of the digits of (start + c) times their strides, in
+/// elements.
 struct Access {
   struct Digit {
     int64_t radix; ///< 0: whatever remains
@@ -37,9 +39,9 @@ struct ViewDesc {
 
 /// One index of an element access in the current mode: base + lane * step, or any vector.
 struct Index {
-  Value base;                ///< of lane 0
+  Value base;                      ///< of lane 0
   std::optional<int64_t> step = 0; ///< null: `lanes` says it all
-  Value lanes;               ///< vector of all indices, when it is not base + lane * step
+  Value lanes;                     ///< vector of all indices, when it is not base + lane * step
 };
 
 /// Memory that elements are read from and written to.
@@ -56,10 +58,13 @@ struct Rect {
   SmallVector<int64_t> extents;
   SmallVector<Value> lo, hi; ///< the part of it that exists; null: all
   TypedAttr safe;
-  bool whole() const { return llvm::all_of(hi, [](Value v) { return !v; }); }
+  bool whole() const {
+    return llvm::all_of(hi, [](Value v) { return !v; });
+  }
 };
 
-/// What a product needs to know about a lazily filled operand: elements at and above `hi` are zero, but not in memory.
+/// What a product needs to know about a lazily filled operand: elements at and above `hi` are zero, but not
+/// in memory.
 struct LazyBox {
   SmallVector<Value> hi;
 };
@@ -123,7 +128,7 @@ private:
 
   //===- Regions (EmitTransfer.cpp) --------------------------------------------===//
   Rect regionOf(Value memory, ValueRange offsets, ArrayRef<int64_t> extents, bool transpose,
-                  std::optional<ArrayRef<bool>> inbounds);
+                std::optional<ArrayRef<bool>> inbounds);
   Rect wholeTile(Value tile);
   LogicalResult emitLoad(tile::LoadOp op);
   LogicalResult emitStore(tile::StoreOp op);
@@ -135,8 +140,8 @@ private:
   /// dest[box] = source[box], safe values where only dest exists.
   void transfer(const Rect &source, const Rect &dest);
   struct MoveOptions {
-    unsigned prefetch = 0; ///< rows ahead
-    int64_t padTo = 1;     ///< zeros up to the next multiple along the vector axis
+    unsigned prefetch = 0;   ///< rows ahead
+    int64_t padTo = 1;       ///< zeros up to the next multiple along the vector axis
     bool isUnsigned = false; ///< integers of the source have no sign
   };
   void moveBox(const Access &source, const Access &dest, ArrayRef<Value> lo, ArrayRef<Value> hi,
@@ -144,10 +149,10 @@ private:
   void moveBox(const Access &source, const Access &dest, ArrayRef<Value> lo, ArrayRef<Value> hi) {
     moveBox(source, dest, lo, hi, MoveOptions());
   }
-  void moveRows(const Access &source, const Access &dest, ArrayRef<Value> lo, ArrayRef<Value> hi, unsigned axis,
-                int64_t width, MoveOptions options);
-  void moveTransposed(const Access &source, const Access &dest, ArrayRef<Value> lo, ArrayRef<Value> hi, unsigned from,
-                      unsigned to, int64_t width, bool isUnsigned);
+  void moveRows(const Access &source, const Access &dest, ArrayRef<Value> lo, ArrayRef<Value> hi,
+                unsigned axis, int64_t width, MoveOptions options);
+  void moveTransposed(const Access &source, const Access &dest, ArrayRef<Value> lo, ArrayRef<Value> hi,
+                      unsigned from, unsigned to, int64_t width, bool isUnsigned);
   void moveScalars(const Access &source, const Access &dest, ArrayRef<Value> lo, ArrayRef<Value> hi,
                    bool isUnsigned);
   void fillBox(const Access &dest, ArrayRef<Value> lo, ArrayRef<Value> hi, Value value);
@@ -193,8 +198,8 @@ private:
   Value arena;
   IRMapping map;
   llvm::DenseMap<Value, ViewDesc> views;
-  llvm::DenseMap<Value, Value> uniform; ///< tile -> the number that it is everywhere
-  llvm::DenseMap<Value, LazyBox> lazy;  ///< buffer -> what the last copy left
+  llvm::DenseMap<Value, Value> uniform;       ///< tile -> the number that it is everywhere
+  llvm::DenseMap<Value, LazyBox> lazy;        ///< buffer -> what the last copy left
   llvm::DenseMap<Value, Value> startsUniform; ///< accumulator carried by a loop -> "this is the first trip"
   llvm::DenseMap<Value, Value> uniformStart;  ///< .. and its value then
 

@@ -1,7 +1,7 @@
 //===- ExpandFloat.cpp - conversions, narrow floats, integer division --------===//
 #include "ExpandMath.h"
-#include "tilec/Conversion/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "tilec/Conversion/Passes.h"
 
 using namespace mlir;
 using namespace tilec;
@@ -115,7 +115,8 @@ Value MathCode::fma(Value x, Value y, Value z) {
   Value p = fmul(x, y);
   auto [xh, xl] = split(x);
   auto [yh, yl] = split(y);
-  Value pe = fadd(fsub(fadd(fsub(fmul(xh, yh), p), fadd(fmul(xh, yl), fmul(xl, yh))), num(x, 0.0)), fmul(xl, yl));
+  Value pe =
+      fadd(fsub(fadd(fsub(fmul(xh, yh), p), fadd(fmul(xh, yl), fmul(xl, yh))), num(x, 0.0)), fmul(xl, yl));
   Value s = fadd(p, z), t = fsub(s, p), se = fadd(fsub(p, fsub(s, t)), fsub(z, t));
   Value exact = fadd(s, fadd(se, pe));
   Value finite = fcmp(arith::CmpFPredicate::OLT, fabs(exact), num(x, 1e308));
@@ -124,8 +125,8 @@ Value MathCode::fma(Value x, Value y, Value z) {
 
 //===- Patterns --------------------------------------------------------------===//
 namespace {
-/// Rewrites one operation where it stands. Phase 0 widens arithmetic on narrow floats, phase 1 expands functions (see
-/// ExpandMath.cpp), phase 2 the conversions and divisions that both leave behind.
+/// Rewrites one operation where it stands. Phase 0 widens arithmetic on narrow floats, phase 1 expands
+/// functions (see ExpandMath.cpp), phase 2 the conversions and divisions that both leave behind.
 class Expander {
 public:
   Expander(Operation *root, unsigned level) : root(root), level(level) {}
@@ -137,10 +138,11 @@ public:
     each([&](Operation *op) { return expandRounding(op); });
     each([&](Operation *op) { return expandDivision(op); });
     WalkResult result = root->walk([&](Operation *op) {
-      if (!isa<math::AcosOp, math::AcoshOp, math::AsinOp, math::AsinhOp, math::AtanOp, math::Atan2Op, math::AtanhOp,
-               math::CbrtOp, math::CosOp, math::CoshOp, math::ErfOp, math::ErfcOp, math::ExpOp, math::Exp2Op,
-               math::ExpM1Op, math::FPowIOp, math::IPowIOp, math::LogOp, math::Log2Op, math::Log10Op, math::Log1pOp,
-               math::PowFOp, math::SinOp, math::SincosOp, math::SinhOp, math::TanOp, math::TanhOp>(op))
+      if (!isa<math::AcosOp, math::AcoshOp, math::AsinOp, math::AsinhOp, math::AtanOp, math::Atan2Op,
+               math::AtanhOp, math::CbrtOp, math::CosOp, math::CoshOp, math::ErfOp, math::ErfcOp, math::ExpOp,
+               math::Exp2Op, math::ExpM1Op, math::FPowIOp, math::IPowIOp, math::LogOp, math::Log2Op,
+               math::Log10Op, math::Log1pOp, math::PowFOp, math::SinOp, math::SincosOp, math::SinhOp,
+               math::TanOp, math::TanhOp>(op))
         return WalkResult::advance();
       op->emitError() << "[E0538] " << op->getName().stripDialect() << " of " << op->getOperand(0).getType()
                       << " is not supported on the CPU";
@@ -170,27 +172,31 @@ private:
     return element.isF16() || element.isBF16();
   }
 
-  /// f16 and bf16 compute in f32 and round once. (f32 has more than twice their digits, so that is the right result for
+  /// f16 and bf16 compute in f32 and round once. (f32 has more than twice their digits, so that is the right
+  /// result for
   /// + - * / and sqrt.)
   SmallVector<Value> widenNarrow(Operation *op) {
     if (isa<arith::ConstantOp, arith::BitcastOp, arith::SelectOp, arith::ExtFOp, arith::TruncFOp>(op))
       return {};
-    bool narrowIn = llvm::any_of(op->getOperandTypes(), isNarrow), narrowOut = llvm::any_of(op->getResultTypes(), isNarrow);
+    bool narrowIn = llvm::any_of(op->getOperandTypes(), isNarrow),
+         narrowOut = llvm::any_of(op->getResultTypes(), isNarrow);
     if (!narrowIn && !narrowOut)
       return {};
     OpBuilder b(op);
     MathCode c(b, op->getLoc(), level);
     if (!narrowIn) { // an integer: through f64, which holds every 32-bit number
       Type f64 = c.as(op->getResult(0), b.getF64Type());
-      Value wide = isa<arith::UIToFPOp>(op) ? arith::UIToFPOp::create(b, c.loc, f64, op->getOperand(0)).getResult()
-                                           : arith::SIToFPOp::create(b, c.loc, f64, op->getOperand(0)).getResult();
+      Value wide = isa<arith::UIToFPOp>(op)
+                       ? arith::UIToFPOp::create(b, c.loc, f64, op->getOperand(0)).getResult()
+                       : arith::SIToFPOp::create(b, c.loc, f64, op->getOperand(0)).getResult();
       return {arith::TruncFOp::create(b, c.loc, op->getResult(0).getType(), wide)};
     }
     OperationState state(op->getLoc(), op->getName());
     for (Value operand : op->getOperands())
-      state.operands.push_back(isNarrow(operand.getType())
-                                   ? arith::ExtFOp::create(b, c.loc, c.as(operand, b.getF32Type()), operand).getResult()
-                                   : operand);
+      state.operands.push_back(
+          isNarrow(operand.getType())
+              ? arith::ExtFOp::create(b, c.loc, c.as(operand, b.getF32Type()), operand).getResult()
+              : operand);
     for (Value result : op->getResults())
       state.types.push_back(isNarrow(result.getType()) ? c.as(result, b.getF32Type()) : result.getType());
     state.addAttributes(op->getAttrs());
@@ -227,7 +233,8 @@ private:
         .Case<math::CosOp>([&](auto) { return SmallVector<Value>{c.circular(MathCode::Cos, x)}; })
         .Case<math::TanOp>([&](auto) { return SmallVector<Value>{c.circular(MathCode::Tan, x)}; })
         .Case<math::PowFOp>([&](auto) { return SmallVector<Value>{c.pow(x, op->getOperand(1))}; })
-        .Case<math::FmaOp>([&](auto) { return SmallVector<Value>{c.fma(x, op->getOperand(1), op->getOperand(2))}; })
+        .Case<math::FmaOp>(
+            [&](auto) { return SmallVector<Value>{c.fma(x, op->getOperand(1), op->getOperand(2))}; })
         .Case<arith::RemFOp>([&](auto) { return SmallVector<Value>{c.remainder(x, op->getOperand(1))}; })
         .Default([](Operation *) { return SmallVector<Value>{}; });
   }
@@ -238,8 +245,9 @@ private:
     if (!isa<arith::FPToSIOp, arith::FPToUIOp>(op))
       return {};
     auto name = b.getStringAttr(isa<arith::FPToSIOp>(op) ? "llvm.fptosi.sat" : "llvm.fptoui.sat");
-    return {LLVM::CallIntrinsicOp::create(b, op->getLoc(), op->getResult(0).getType(), name, op->getOperands())
-                .getResult(0)};
+    return {
+        LLVM::CallIntrinsicOp::create(b, op->getLoc(), op->getResult(0).getType(), name, op->getOperands())
+            .getResult(0)};
   }
 
   SmallVector<Value> expandRounding(Operation *op) {
@@ -297,7 +305,8 @@ SmallVector<Value> Expander::expandDivision(Operation *op) {
           b, c.loc,
           isa<VectorType>(type)
               ? cast<TypedAttr>(Attribute(DenseElementsAttr::get(
-                    cast<ShapedType>(type), Attribute(b.getIntegerAttr(element, APInt::getSignedMinValue(width))))))
+                    cast<ShapedType>(type),
+                    Attribute(b.getIntegerAttr(element, APInt::getSignedMinValue(width))))))
               : cast<TypedAttr>(Attribute(b.getIntegerAttr(element, APInt::getSignedMinValue(width)))));
       Value overflow = c.both(c.cmp(arith::CmpIPredicate::eq, y, c.integer(type, -1)),
                               c.cmp(arith::CmpIPredicate::eq, x, least));

@@ -68,7 +68,7 @@ private:
   Value roundToOdd(Value x);
   Value reduceLog(Value x, Value &exponent);
   Value finishLog(Value x, Value result);
-  Value quadrant(Value x, Value &rest, Value &tail);
+  Value quadrant(Value x, Value &rest, Value &tail, bool exact);
   Value farQuadrant(Value x, Value &rest);
 };
 

@@ -1,8 +1,9 @@
 //===- Storage.cpp - lifetimes, sharing, packing -----------------------------===//
 //
-// Positions number the operations in order. A value is live in ranges [from, to): an operand is read at p and its range
-// ends at p + 1, a result is written at p and its range starts there; so they overlap, which keeps them apart unless the
-// operation may work in place (the pair is then `allowed` to meet in that one position).
+// Positions number the operations in order. A value is live in ranges [from, to): an operand is read at p and
+// its range ends at p + 1, a result is written at p and its range starts there; so they overlap, which keeps
+// them apart unless the operation may work in place (the pair is then `allowed` to meet in that one
+// position).
 //
 //===----------------------------------------------------------------------===//
 #include "Storage.h"
@@ -146,7 +147,8 @@ void StoragePlan::allow(Value from, Value to) {
 /// Splat and undef are read as a scalar by these.
 static bool readsAsScalar(OpOperand &use) {
   Operation *user = use.getOwner();
-  if (isa<GenericOp, StoreOp, scf::YieldOp, scf::ForOp, scf::WhileOp, scf::ConditionOp, ConvertLayoutOp, InsertOp>(user))
+  if (isa<GenericOp, StoreOp, scf::YieldOp, scf::ForOp, scf::WhileOp, scf::ConditionOp, ConvertLayoutOp,
+          InsertOp>(user))
     return true;
   if (auto gemm = dyn_cast<GemmOp>(user))
     return true;
@@ -183,7 +185,8 @@ static bool isTile(Value value) { return isa<TileType>(value.getType()); }
 void StoragePlan::collectLoop(scf::ForOp loop) {
   auto [start, end] = position[loop];
   SmallVector<Value> from, to;
-  for (auto [init, arg, result] : llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs(), loop.getResults())) {
+  for (auto [init, arg, result] :
+       llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs(), loop.getResults())) {
     if (!isTile(arg))
       continue;
     addValue(arg);
@@ -226,7 +229,8 @@ void StoragePlan::collectWhile(scf::WhileOp loop) {
   scf::ConditionOp condition = loop.getConditionOp();
   int64_t decide = position[condition].first;
   from.clear();
-  for (auto [value, arg, result] : llvm::zip(condition.getArgs(), loop.getAfterArguments(), loop.getResults())) {
+  for (auto [value, arg, result] :
+       llvm::zip(condition.getArgs(), loop.getAfterArguments(), loop.getResults())) {
     if (!isTile(arg))
       continue;
     addValue(arg);

@@ -1,7 +1,8 @@
 //===- Storage.h - where tiles and buffers live in the arena -----------------===//
 //
-// A tile value is a place in the worker's arena. Values that can share one place without a copy do (an accumulator and
-// its product, what a loop carries and what it yields); the rest of the arena is packed by lifetime.
+// A tile value is a place in the worker's arena. Values that can share one place without a copy do (an
+// accumulator and its product, what a loop carries and what it yields); the rest of the arena is packed by
+// lifetime.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILEC_LIB_CONVERSION_TILETOCPU_STORAGE_H
@@ -43,7 +44,8 @@ public:
   int64_t offset(Value value) const;
   bool hasPlace(Value value) const { return classOf.count(value); }
   bool samePlace(Value x, Value y) const { return hasPlace(x) && hasPlace(y) && find(x) == find(y); }
-  /// Strides in elements of a tile's place: row-major, rows padded where a product writes whole register blocks.
+  /// Strides in elements of a tile's place: row-major, rows padded where a product writes whole register
+  /// blocks.
   SmallVector<int64_t> strides(Value tile) const;
   /// Scratch number `i` of an operation.
   int64_t scratch(Operation *op, unsigned i) const { return scratchOffset.at({op, i}); }

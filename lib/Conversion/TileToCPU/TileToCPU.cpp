@@ -1,12 +1,12 @@
 //===- TileToCPU.cpp - the pass, and the pipelines around it -----------------===//
 #include "Emitter.h"
-#include "tilec/Conversion/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
+#include "tilec/Conversion/Passes.h"
 
 namespace tilec {
 #define GEN_PASS_DEF_CONVERTTILETOCPU
@@ -42,8 +42,8 @@ private:
     auto function = func::FuncOp::create(builder, kernel.getLoc(), symbol + suffix.str(), type);
     auto text = [&](StringRef s) { return builder.getStringAttr(s); };
     function->setAttr("passthrough",
-                      builder.getArrayAttr({builder.getArrayAttr({text("target-cpu"), text(target.name)}),
-                                            text("nounwind")}));
+                      builder.getArrayAttr(
+                          {builder.getArrayAttr({text("target-cpu"), text(target.name)}), text("nounwind")}));
     function->setAttr("tile.kernel", kernel.getSymNameAttr());
     builder.setInsertionPointToStart(function.addEntryBlock());
     return function;
@@ -82,7 +82,8 @@ private:
       function->setAttr("tile.schedule", builder.getStringAttr(text));
     }
     Emitter emitter(builder, target, kernel);
-    Value item = arith::IndexCastOp::create(builder, kernel.getLoc(), builder.getIndexType(), function.getArgument(1));
+    Value item =
+        arith::IndexCastOp::create(builder, kernel.getLoc(), builder.getIndexType(), function.getArgument(1));
     if (failed(emitter.bindArguments(function.getArgument(0))) || failed(emitter.emitPrologue(launch)) ||
         failed(emitter.emitLaunch(launch, plan, item, function.getArgument(2))))
       return failure();

@@ -43,8 +43,8 @@ static std::optional<Role> roleOf(AllocOp alloc) {
   return role;
 }
 
-/// Rows of A, one after another, with a pitch that keeps them out of each other's cache sets; A^T as it is. Panels of the
-/// register block's columns for B, K running over the rows of a panel.
+/// Rows of A, one after another, with a pitch that keeps them out of each other's cache sets; A^T as it is.
+/// Panels of the register block's columns for B, K running over the rows of a panel.
 static Layout layoutOf(const Role &role, ArrayRef<int64_t> shape) {
   LayoutBuilder builder;
   if (role.isA) {
@@ -73,7 +73,8 @@ struct AssignLayoutsCPU : tile::impl::TileAssignLayoutsCPUBase<AssignLayoutsCPU>
       if (std::optional<Role> role = roleOf(alloc))
         roles[alloc.getBuffer()] = *role;
     });
-    // Narrow floats are held as f32: the copy converts them for nothing. Both operands of a product change, or none.
+    // Narrow floats are held as f32: the copy converts them for nothing. Both operands of a product change,
+    // or none.
     auto isNarrow = [](Value v) {
       Type element = getElementTypeOf(v.getType());
       return element.isF16() || element.isBF16();

@@ -1,16 +1,17 @@
 //===- GroupBlocks.cpp - neighbouring blocks of a product become one ---------===//
 //
-// Packing A and B is what a block of a product loses against the register kernel: a block of BM rows packs all of B's
-// columns again. Where every tile grows with the block along one axis of the grid - offsets are block id times extent, all
-// else is element by element - G blocks are one block with G times the rows, up to 256. The last one covers rows that the
-// program's grid would not have had; they lie outside every tensor, so nothing is stored for them.
+// Packing A and B is what a block of a product loses against the register kernel: a block of BM rows packs
+// all of B's columns again. Where every tile grows with the block along one axis of the grid - offsets are
+// block id times extent, all else is element by element - G blocks are one block with G times the rows, up to
+// 256. The last one covers rows that the program's grid would not have had; they lie outside every tensor, so
+// nothing is stored for them.
 //
 //===----------------------------------------------------------------------===//
 #include "ScheduleCPU.h"
-#include "tilec/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "tilec/Dialect/Tile/Transforms/Passes.h"
 
 namespace tilec::tile {
 #define GEN_PASS_DEF_TILEGROUPBLOCKS
@@ -66,7 +67,8 @@ bool Widening::findOffsets() {
   for (Operation *user : launch.getBody().getArgument(gridAxis).getUsers()) {
     auto mul = dyn_cast<arith::MulIOp>(user);
     APInt number;
-    if (!mul || !(matchPattern(mul.getRhs(), m_ConstantInt(&number)) || matchPattern(mul.getLhs(), m_ConstantInt(&number))))
+    if (!mul || !(matchPattern(mul.getRhs(), m_ConstantInt(&number)) ||
+                  matchPattern(mul.getLhs(), m_ConstantInt(&number))))
       return false;
     if (extent && number.getSExtValue() != extent)
       return false;
@@ -91,9 +93,10 @@ bool Widening::seed() {
       if (auto copy = dyn_cast<CopyOp>(user)) {
         auto it = llvm::find(copy.getSourceOffsets(), offset.getResult());
         unsigned rank = getShapeOf(copy.getSource().getType()).size();
-        if (it == copy.getSourceOffsets().end() || llvm::is_contained(copy.getDestOffsets(), offset.getResult()) ||
-            !copy.getDestOffsets().empty() || copy.getExtents() || copy.getIm2col() ||
-            getShapeOf(copy.getDest().getType()).size() != 2 || rank < 2)
+        if (it == copy.getSourceOffsets().end() ||
+            llvm::is_contained(copy.getDestOffsets(), offset.getResult()) || !copy.getDestOffsets().empty() ||
+            copy.getExtents() || copy.getIm2col() || getShapeOf(copy.getDest().getType()).size() != 2 ||
+            rank < 2)
           return false;
         unsigned fromLast = rank - 1 - (it - copy.getSourceOffsets().begin());
         if (fromLast > 1 || !grow(copy.getDest(), copy.getTranspose() ? fromLast : 1 - fromLast))
@@ -181,8 +184,9 @@ bool Widening::visit(Operation *op) {
   if (auto generic = dyn_cast<GenericOp>(op))
     return visitGeneric(generic);
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    for (auto [init, arg, yielded, result] : llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs(),
-                                                       loop.getBody()->getTerminator()->getOperands(), loop.getResults()))
+    for (auto [init, arg, yielded, result] :
+         llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs(),
+                   loop.getBody()->getTerminator()->getOperands(), loop.getResults()))
       if (!equate(init, arg) || !equate(arg, yielded) || !equate(yielded, result) || !equate(arg, init))
         return false;
     return true;
@@ -206,11 +210,12 @@ bool Widening::propagate() {
   return true;
 }
 
-/// Everything with an effect belongs to the rows of the block: a copy or store that does not would run once instead of G
-/// times, or for other rows.
+/// Everything with an effect belongs to the rows of the block: a copy or store that does not would run once
+/// instead of G times, or for other rows.
 bool Widening::checkEffects() {
   auto hasOffset = [&](ValueRange all) {
-    return llvm::any_of(all, [&](Value v) { return llvm::is_contained(offsets, v.getDefiningOp<arith::MulIOp>()); });
+    return llvm::any_of(
+        all, [&](Value v) { return llvm::is_contained(offsets, v.getDefiningOp<arith::MulIOp>()); });
   };
   WalkResult result = launch.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
     bool fine = true;
@@ -219,7 +224,8 @@ bool Widening::checkEffects() {
     else if (auto load = dyn_cast<LoadOp>(op))
       fine = axes.count(load.getResult()) == hasOffset(load.getOffsets());
     else if (auto copy = dyn_cast<CopyOp>(op))
-      fine = isa<BufferType>(copy.getDest().getType()) && axes.count(copy.getDest()) == hasOffset(copy.getSourceOffsets()) &&
+      fine = isa<BufferType>(copy.getDest().getType()) &&
+             axes.count(copy.getDest()) == hasOffset(copy.getSourceOffsets()) &&
              !axes.count(copy.getSource());
     else if (auto generic = dyn_cast<GenericOp>(op)) {
       generic.getBody().walk([&](Operation *inner) { fine &= isa<YieldOp>(inner) || isPure(inner); });
@@ -231,7 +237,8 @@ bool Widening::checkEffects() {
   return !result.wasInterrupted();
 }
 
-/// The program's grid ends with the tensors that it stores to: "grid extent" is assumed to be ceildiv(size, extent).
+/// The program's grid ends with the tensors that it stores to: "grid extent" is assumed to be ceildiv(size,
+/// extent).
 bool Widening::checkGrid() {
   Value grid = launch.getGrid()[gridAxis];
   auto sizeOf = [&](Value formula) -> DimOp {
@@ -255,7 +262,8 @@ bool Widening::checkGrid() {
   if (!size)
     return false;
   return llvm::all_of(stores, [&](auto &store) {
-    return isa<ViewType>(store.first.getDest().getType()) && sameViewExtent(store.first.getDest(), store.second, size);
+    return isa<ViewType>(store.first.getDest().getType()) &&
+           sameViewExtent(store.first.getDest(), store.second, size);
   });
 }
 
@@ -263,7 +271,8 @@ void Widening::apply(int64_t factor) {
   OpBuilder b(launch);
   Location loc = launch.getLoc();
   Value count = arith::ConstantIndexOp::create(b, loc, factor);
-  launch.getGridMutable()[gridAxis].assign(arith::CeilDivSIOp::create(b, loc, launch.getGrid()[gridAxis], count));
+  launch.getGridMutable()[gridAxis].assign(
+      arith::CeilDivSIOp::create(b, loc, launch.getGrid()[gridAxis], count));
   for (arith::MulIOp offset : offsets) {
     b.setInsertionPoint(offset);
     Value wider = arith::ConstantIndexOp::create(b, loc, extent * factor);

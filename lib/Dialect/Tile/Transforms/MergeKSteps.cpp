@@ -1,17 +1,17 @@
 //===- MergeKSteps.cpp - several trips of a K loop in one --------------------===//
 //
-// A loop that copies tiles of A and B and multiplies them into one accumulator touches the accumulator once per trip. With
-// the trips merged it does so once per KC elements of K, whatever BK the program chose; the sums run in the same order.
-// Where the merged trips provably end past the tensors (the view rule makes the rest zero) they replace the loop; else the
-// old loop stays for what is left over.
+// A loop that copies tiles of A and B and multiplies them into one accumulator touches the accumulator once
+// per trip. With the trips merged it does so once per KC elements of K, whatever BK the program chose; the
+// sums run in the same order. Where the merged trips provably end past the tensors (the view rule makes the
+// rest zero) they replace the loop; else the old loop stays for what is left over.
 //
 //===----------------------------------------------------------------------===//
 #include "ScheduleCPU.h"
-#include "tilec/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "tilec/Dialect/Tile/Transforms/Passes.h"
 
 namespace tilec::tile {
 #define GEN_PASS_DEF_TILEMERGEKSTEPS
@@ -124,8 +124,8 @@ static std::optional<KLoop> analyze(scf::ForOp loop) {
     }
   }
   if (!k.gemm || k.gemm.getAcc() != loop.getRegionIterArg(0) || !k.gemm.getAcc().hasOneUse() ||
-      loop.getBody()->getTerminator()->getOperand(0) != k.gemm.getResult() || !k.gemm.getResult().hasOneUse() ||
-      copies.size() != 2 || k.gemm.getA() == k.gemm.getB())
+      loop.getBody()->getTerminator()->getOperand(0) != k.gemm.getResult() ||
+      !k.gemm.getResult().hasOneUse() || copies.size() != 2 || k.gemm.getA() == k.gemm.getB())
     return std::nullopt;
   for (CopyOp copy : copies) {
     std::optional<Fetch> fetch = fetchOf(copy, k);
@@ -157,8 +157,9 @@ static bool reachesEnd(KLoop &k, Fetch &fetch) {
   Value offset = fetch.copy.getSourceOffsets()[fetch.viewAxis];
   bool fromZero = offset == loop.getInductionVar() && k.step == k.depth;
   if (auto mul = offset.getDefiningOp<arith::MulIOp>())
-    fromZero |= k.step == 1 && ((mul.getLhs() == loop.getInductionVar() && constantOf(mul.getRhs()) == k.depth) ||
-                                (mul.getRhs() == loop.getInductionVar() && constantOf(mul.getLhs()) == k.depth));
+    fromZero |=
+        k.step == 1 && ((mul.getLhs() == loop.getInductionVar() && constantOf(mul.getRhs()) == k.depth) ||
+                        (mul.getRhs() == loop.getInductionVar() && constantOf(mul.getLhs()) == k.depth));
   if (!fromZero || constantOf(loop.getLowerBound()) != 0)
     return false;
   int64_t extent = view.getShape()[fetch.viewAxis], perUnit = k.depth / k.step;
@@ -167,7 +168,8 @@ static bool reachesEnd(KLoop &k, Fetch &fetch) {
   Value size = loop.getUpperBound();
   if (k.step == 1) {
     Operation *def = size.getDefiningOp();
-    if (!def || !isa<arith::CeilDivUIOp, arith::CeilDivSIOp>(def) || constantOf(def->getOperand(1)) != k.depth)
+    if (!def || !isa<arith::CeilDivUIOp, arith::CeilDivSIOp>(def) ||
+        constantOf(def->getOperand(1)) != k.depth)
       return false;
     size = def->getOperand(0);
   }

@@ -1,13 +1,14 @@
 //===- ScheduleCPU.cpp - schedules of x86-64 ---------------------------------===//
 //
-// A block runs on one thread, so there is little to decide: the register block of each product. 16 accumulators (AVX-512),
-// 12 (AVX2) or 8 (SSE) keep two multiply-add pipes of latency four busy and leave registers for B's row and A's element.
+// A block runs on one thread, so there is little to decide: the register block of each product. 16
+// accumulators (AVX-512), 12 (AVX2) or 8 (SSE) keep two multiply-add pipes of latency four busy and leave
+// registers for B's row and A's element.
 //
 //===----------------------------------------------------------------------===//
 #include "ScheduleCPU.h"
+#include "mlir/Transforms/Passes.h"
 #include "tilec/Dialect/Tile/Transforms/CPU.h"
 #include "tilec/Dialect/Tile/Transforms/Passes.h"
-#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace tilec;
@@ -32,8 +33,9 @@ bool tilec::tile::sameViewExtent(Value view, unsigned axis, DimOp dim) {
   auto nameOf = [](Value v, unsigned axis) -> Attribute {
     auto argument = dyn_cast<BlockArgument>(v);
     auto kernel = argument ? dyn_cast<KernelOp>(argument.getOwner()->getParentOp()) : KernelOp();
-    auto names = kernel ? kernel.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), TileDialect::kDimsAttrName)
-                        : ArrayAttr();
+    auto names = kernel
+                     ? kernel.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), TileDialect::kDimsAttrName)
+                     : ArrayAttr();
     return names && axis < names.size() ? names[axis] : Attribute();
   };
   Attribute mine = nameOf(view, axis);
@@ -77,4 +79,6 @@ void tilec::tile::buildScheduleCPU(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-void tilec::tile::buildLayoutsCPU(OpPassManager &pm) { pm.addNestedPass<KernelOp>(createTileAssignLayoutsCPU()); }
+void tilec::tile::buildLayoutsCPU(OpPassManager &pm) {
+  pm.addNestedPass<KernelOp>(createTileAssignLayoutsCPU());
+}
