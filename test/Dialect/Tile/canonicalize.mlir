@@ -68,6 +68,13 @@ tile.kernel @tiles(%n: index, %s: f32, %X: !tile.view<?x?xf32>) {
     %e = tile.extract %f[%c0, %b] : !tile.tile<32x32xf32, #frag>
     // CHECK-NEXT: tile.print "", %{{.*}} : f32
     tile.print "", %e : f32
+    // Not so of undef: its value is the same at every use.
+    // CHECK-NEXT: %[[U:.*]] = tile.undef : <32x32xf32, #layout>
+    // CHECK-NEXT: %[[V:.*]] = tile.convert_layout %[[U]]
+    // CHECK-NEXT: tile.print "u", %[[U]], %[[V]]
+    %u = tile.undef : !tile.tile<32x32xf32, #frag>
+    %v = tile.convert_layout %u : !tile.tile<32x32xf32, #frag> -> !tile.tile<32x32xf32, #frag2>
+    tile.print "u", %u, %v : !tile.tile<32x32xf32, #frag>, !tile.tile<32x32xf32, #frag2>
     %r = tile.reshape %x : !tile.tile<32x32xf32, #frag> -> !tile.tile<32x32xf32, #frag>
     // CHECK-NEXT: tile.print "r", %[[X]]
     tile.print "r", %r : !tile.tile<32x32xf32, #frag>

@@ -125,15 +125,15 @@ static LogicalResult coversFragment(LayoutAttr attr, ArrayRef<int64_t> shape, Em
 static bool isInjectiveOn(const tilec::Layout &layout, ArrayRef<int64_t> shape) {
   if (layout.isInjective())
     return true;
+  constexpr int64_t enumerable = 1 << 20;
   SmallVector<DimId> order;
   int64_t count = 1;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     order.push_back(coord(axis));
+    if (layout.inSize(coord(axis)) > enumerable / count)
+      return false;
     count *= layout.inSize(coord(axis));
   }
-  constexpr int64_t enumerable = 1 << 20;
-  if (count > enumerable)
-    return false;
   std::vector<int64_t> offsets = layout.table(DimId::Offset, order);
   llvm::sort(offsets);
   return std::adjacent_find(offsets.begin(), offsets.end()) == offsets.end();
