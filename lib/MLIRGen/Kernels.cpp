@@ -24,7 +24,9 @@ KernelGen::KernelGen(MLIRContext *context, const hir::Program &program, const hi
 }
 
 Location KernelGen::locOf(const hir::Loc &loc) const {
-  return FileLineColLoc::get(b.getContext(), program.moduleName, loc.line, loc.col);
+  // What an imported macro made is at the kernel: its own file has no name here.
+  const hir::Loc &at = loc.buffer == kernel.loc.buffer ? loc : kernel.loc;
+  return FileLineColLoc::get(b.getContext(), program.moduleName, at.line, at.col);
 }
 
 Location KernelGen::namedLoc(StringRef name, const hir::Loc &loc) const {

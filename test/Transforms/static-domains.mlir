@@ -93,3 +93,21 @@ tile.kernel @large(%X: !tile.view<128x128xf32>) {
   }
   tile.yield
 }
+
+// What the axis indexes bounds its trips: no chunk is longer than the buffer.
+// CHECK-LABEL: tile.kernel @bounded
+// CHECK: scf.for %{{.*}} = %c0 to %{{.*}} step %c16
+// CHECK:   tile.generic [16]
+tile.kernel @bounded(%n: index) {
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  tile.launch (%b) in (%c1) {
+    %s = tile.alloc : !tile.buffer<20xf32>
+    tile.generic [%n] maps [] {
+    ^bb0(%i: index):
+      tile.elem_store %zero to %s[%i] : !tile.buffer<20xf32>
+      tile.yield
+    }
+  }
+  tile.yield
+}

@@ -138,6 +138,19 @@ private:
     return box;
   }
 
+  /// A view may be touched outside of its extents, shared memory may not: a chunk that is never whole would
+  /// reach too far.
+  bool fits(Value memory, ArrayRef<Index> indices) {
+    if (isa<ViewType>(memory.getType()))
+      return true;
+    return llvm::all_of(llvm::zip(indices, getShapeOf(memory.getType())), [&](auto pair) {
+      auto &[index, extent] = pair;
+      int64_t trips = index.axis < 0 ? 1 : op.getDomain()[index.axis];
+      int64_t from = index.uniform.empty() ? index.constant : 0;
+      return from >= 0 && from + trips <= extent;
+    });
+  }
+
   DenseI64ArrayAttr extentsAttr(OpBuilder &b, const Box &box) {
     return box.extents == box.shape ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(box.extents);
   }
@@ -227,7 +240,7 @@ private:
     if (!mayReadAlways(load) || !isOutside(load.getSource()) || isWritten(load.getSource(), topOf(load)))
       return;
     auto indices = decompose(load.getIndices());
-    if (!indices)
+    if (!indices || !fits(load.getSource(), *indices))
       return;
     OpBuilder b(op);
     Box box = boxOf(b, *indices);
@@ -269,7 +282,7 @@ private:
     if (store->getBlock() != &body || !isOutside(store.getDest()))
       return false;
     indices = decompose(store.getIndices());
-    if (!indices)
+    if (!indices || !fits(store.getDest(), *indices))
       return false;
     llvm::SmallBitVector seen(rank);
     for (const Index &index : *indices)

@@ -255,13 +255,34 @@ private:
                     });
   }
 
+  /// What the axis indexes bounds its trips; a longer chunk would never be whole.
+  int64_t smallestExtent(unsigned axis) {
+    int64_t smallest = kDynamicChunk;
+    auto consider = [&](Type memory, ValueRange indices) {
+      if (isa<ViewType>(memory))
+        return;
+      for (auto [index, extent] : llvm::zip(indices, getShapeOf(memory)))
+        if (index == op.getIndexArgs()[axis])
+          smallest = std::min(smallest, extent);
+    };
+    op.getBody().walk([&](Operation *inner) {
+      if (auto load = dyn_cast<ElemLoadOp>(inner))
+        consider(load.getSource().getType(), load.getIndices());
+      else if (auto store = dyn_cast<ElemStoreOp>(inner))
+        consider(store.getDest().getType(), store.getIndices());
+      else if (auto extract = dyn_cast<ExtractOp>(inner))
+        consider(extract.getTile().getType(), extract.getIndices());
+    });
+    return smallest;
+  }
+
   SmallVector<Value> chunks(unsigned axis, Value size, ValueRange outs) {
     int64_t rest = 1;
     for (auto [i, extent] : llvm::enumerate(builder.domain))
       if (i != axis)
         rest *= ShapedType::isDynamic(extent) ? 1 : extent;
-    int64_t chunk = 1;
-    while (chunk * 2 * rest <= kDynamicChunk)
+    int64_t chunk = 1, most = smallestExtent(axis);
+    while (chunk * 2 * rest <= kDynamicChunk && chunk * 2 <= most)
       chunk *= 2;
     builder.domain[axis] = chunk;
     Value step = constant(chunk);
