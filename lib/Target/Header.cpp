@@ -192,6 +192,20 @@ static void commentLines(raw_ostream &os, StringRef text) {
     os << (" * " + line.rtrim().str() + "\n");
 }
 
+/// Long lines of our own making, broken at blanks.
+static std::string wrap(StringRef text) {
+  std::string result;
+  size_t column = 0;
+  for (StringRef word : split(text, ' ')) {
+    bool fits = column + 1 + word.size() <= 95;
+    if (column)
+      result += fits ? " " : "\n  ";
+    column = fits || !column ? column + (column != 0) + word.size() : 2 + word.size();
+    result += word;
+  }
+  return result;
+}
+
 static StringRef accessName(Arg::Access access) {
   switch (access) {
   case Arg::In:
@@ -238,7 +252,7 @@ static bool hasVariant(const Image &image, size_t kernel) {
 static void kernelComment(raw_ostream &os, const Library &library, size_t index) {
   const KernelDesc &kernel = library.kernels[index];
   os << "/*\n";
-  commentLines(os, kernel.signature.empty() ? kernel.name : kernel.signature);
+  commentLines(os, wrap(kernel.signature.empty() ? kernel.name : kernel.signature));
   if (!StringRef(kernel.doc).trim().empty()) {
     os << " *\n";
     commentLines(os, StringRef(kernel.doc).trim());
@@ -247,8 +261,12 @@ static void kernelComment(raw_ostream &os, const Library &library, size_t index)
   commentLines(os, "Source: " + kernel.file + ":" + utostr(kernel.line));
   for (const Arg &arg : kernel.args)
     commentLines(os, "  " + argumentLine(arg));
-  for (const auto &[name, value] : kernel.constants)
-    commentLines(os, "With " + name + " = " + value + ".");
+  if (!kernel.constants.empty()) {
+    SmallVector<std::string> texts;
+    for (const auto &[name, value] : kernel.constants)
+      texts.push_back(name + " = " + value);
+    commentLines(os, wrap("With " + join(texts, ", ") + "."));
+  }
   for (const std::string &condition : kernel.preconditions)
     commentLines(os, "Requires: " + condition);
   if (kernel.inplace)

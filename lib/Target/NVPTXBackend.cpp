@@ -126,6 +126,23 @@ static std::vector<KernelReport> nameKernels(Module &module) {
 // Line tables
 //===----------------------------------------------------------------------===//
 
+/// LLVM escapes quotes, backslashes and bytes beyond ASCII in a name (the last as three octal digits); ptxas
+/// knows no escapes and reads on behind the quote.
+static std::string plainFileName(StringRef escaped) {
+  std::string name;
+  while (!escaped.empty()) {
+    if (!escaped.consume_front("\\")) {
+      name += escaped.front();
+      escaped = escaped.drop_front();
+      continue;
+    }
+    size_t digits = std::min<size_t>(3, escaped.find_if_not(isDigit));
+    escaped = escaped.drop_front(std::min(escaped.size(), std::max<size_t>(1, digits)));
+    name += '_';
+  }
+  return name;
+}
+
 std::string target::pinFileLines(StringRef ptx, int64_t date,
                                  const std::function<uint64_t(StringRef)> &sourceSize) {
   // ptxas looks at every file named in `.file N "name"` and writes date and size into .debug_line, so that
@@ -136,12 +153,15 @@ std::string target::pinFileLines(StringRef ptx, int64_t date,
     auto [line, rest] = ptx.split('\n');
     bool ended = line.size() < ptx.size();
     ptx = rest;
-    result += line;
-    StringRef text = line.ltrim(" \t");
-    if (text.consume_front(".file") && text.trim().ends_with("\"")) {
-      StringRef name = text.trim().split('"').second.drop_back();
+    StringRef text = line.trim();
+    if (text.starts_with(".file") && text.ends_with("\"") && text.count('"') >= 2) {
+      auto [start, quoted] = text.split('"');
+      std::string name = plainFileName(quoted.drop_back());
       uint64_t size = sourceSize ? sourceSize(name) : 0;
-      result += ", " + itostr(std::max<int64_t>(date, 1)) + ", " + utostr(std::max<uint64_t>(size, 1));
+      result += "\t" + start.str() + '"' + name + "\", " + itostr(std::max<int64_t>(date, 1)) + ", " +
+                utostr(std::max<uint64_t>(size, 1));
+    } else {
+      result += line;
     }
     if (ended)
       result += '\n';
