@@ -133,8 +133,7 @@ static CommandLineResult checkChoices(DriverOptions &o) {
         parseNumber("-j", o.jobs, 1024, o.maxJobs), parseNumber("-O", o.optLevel, 2, o.optimize),
         oneOf("-O", o.optLevel, {"0", "2"}),
         oneOf("-fdiagnostics-format", o.diagnosticsFormat, {"text", "json"}),
-        oneOf("-fdiagnostics-color", o.diagnosticsColor, {"auto", "always", "never"}),
-        oneOf("--sanitize", o.sanitize, {"schedule"})})
+        oneOf("-fdiagnostics-color", o.diagnosticsColor, {"auto", "always", "never"})})
     if (r.exit)
       return r;
   if (o.inputs.size() > 1 && !o.output.empty())

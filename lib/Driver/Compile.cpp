@@ -333,7 +333,6 @@ int Compilation::lower(Lowering &lowering, Stage last) {
     kernel->setAttr(tile::TileDialect::kTargetAttrName, attr);
   PipelineOptions pipeline;
   pipeline.symbolPrefix = options.symbolPrefix.empty() ? "" : options.symbolPrefix + "_";
-  pipeline.delays = options.sanitize == "schedule";
   for (Stage s : {Stage::Scheduled, Stage::LaidOut, Stage::Async, Stage::Threads, Stage::LLVM}) {
     std::string what = ("Stage " + stageName(s) + " (" + t.name + ")").str();
     if (!runStage(*lowering.module, what,

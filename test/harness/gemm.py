@@ -1,6 +1,6 @@
 """Runs samples/gemm over a list of shapes and checks every element against float64.
 
-usage: gemm.py LIBRARY [--shapes FILE] [--largest N] [--seed S] [--device cpu|cuda] [--image ARCH] [--table]
+usage: gemm.py LIBRARY (--shapes FILE [--largest N] | --name KERNEL --shape "M N K dtype transposes") [--seed S] [--device cpu|cuda] [--image ARCH] [--table]
 
 LIBRARY is a shared object that holds the kernels gemm_<dtype>_<transposes>_matmul, as harness/build.py makes it.
 Ends with one line `ok: N products` or with the failures; exit status 1 if there is any.
@@ -33,13 +33,13 @@ def backend(device):
     return torch_arrays.TorchArray
 
 
-def one(library, array, shape, make, rng):
+def one(library, array, shape, make, rng, name):
     """Worst error over its bound, and seconds of the call."""
     m, n, k, dtype, trans = shape
     a = array((k, m) if trans[0] == "t" else (m, k), dtype).fill(make(rng, (k, m) if trans[0] == "t" else (m, k)))
     b = array((n, k) if trans[1] == "t" else (k, n), dtype).fill(make(rng, (n, k) if trans[1] == "t" else (k, n)))
     c = array((m, n), dtype).poison()
-    kernel = library.kernel(f"gemm_{SHORT[dtype]}_{trans}_matmul")
+    kernel = library.kernel(name or f"gemm_{SHORT[dtype]}_{trans}_matmul")
     start = time.perf_counter()
     kernel(a, b, c)
     c.synchronize()
@@ -63,7 +63,9 @@ def one(library, array, shape, make, rng):
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("library")
-    p.add_argument("--shapes", required=True)
+    p.add_argument("--shapes")
+    p.add_argument("--shape")
+    p.add_argument("--name")
     p.add_argument("--largest", type=int, default=10**9)
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--device", default="cpu")
@@ -76,13 +78,18 @@ def main():
         library.image_filter(o.image)
     array, failures, count = backend(o.device), [], 0
     print(f"seed {o.seed}")
-    for shape in read_shapes(o.shapes, o.largest):
+    if o.shapes:
+        shapes = read_shapes(o.shapes, o.largest)
+    else:
+        m, n, k, dtype, trans = o.shape.split()
+        shapes = [(int(m), int(n), int(k), dtype, trans)]
+    for shape in shapes:
         for make in (arrays.standard_normal, arrays.wide_range):
             rng = np.random.default_rng([o.seed, count])
             count += 1
             label = " ".join(map(str, shape)) + " " + make.__name__
             try:
-                worst, seconds = one(library, array, shape, make, rng)
+                worst, seconds = one(library, array, shape, make, rng, o.name)
             except rt.TileError as e:
                 failures.append(f"{label}: {e}")
                 continue

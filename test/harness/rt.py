@@ -1,8 +1,6 @@
 """ctypes view of tile_rt.h: tensors, launches, errors. Works with numpy arrays and torch tensors alike."""
 import ctypes as c
 
-import arrays
-
 CODES = {"bool": (6, 8), "int8": (0, 8), "int16": (0, 16), "int32": (0, 32), "int64": (0, 64), "uint8": (1, 8),
          "uint16": (1, 16), "uint32": (1, 32), "uint64": (1, 64), "float16": (2, 16), "bfloat16": (4, 16),
          "float32": (2, 32), "float64": (2, 64)}
@@ -69,14 +67,14 @@ class Library:
         return TileError(status, (info.message or b"?").decode())
 
     def kernel(self, name):
-        """A callable: tensors are arrays.Array, scalars are ctypes values. `stream` is an integer handle."""
+        """A callable: tensors are arrays.Array or TorchArray, scalars are ctypes values. `stream` is an integer handle."""
         function = getattr(self.lib, name)
         function.restype = c.c_int32
 
         def call(*args, stream=None):
             keep, values = [], []
             for a in args:
-                if isinstance(a, arrays.Array):
+                if hasattr(a, "address"):
                     tensor = describe(a, keep)
                     keep.append(tensor)
                     values.append(c.byref(tensor))

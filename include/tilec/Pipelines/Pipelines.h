@@ -15,8 +15,6 @@ llvm::StringRef stageName(Stage stage);
 
 struct PipelineOptions {
   std::string symbolPrefix; ///< of the library, with its underscore
-  bool delays = false; ///< --sanitize=schedule: pseudo-random waits around synchronisation
-  unsigned delaySeed = 0;
 };
 
 /// Kernels as MLIRGen makes them -> one host kernel and one device kernel per launch. Knows no target.
