@@ -125,7 +125,13 @@ void tilec::buildDeviceStage(OpPassManager &pm, Stage stage, const TargetDesc &t
     buildStageGPU(pm, stage, target, options);
 }
 
-void tilec::buildHostPipeline(OpPassManager &pm) { pm.addPass(createConvertTileHostToLLVM()); }
+void tilec::buildHostPipeline(OpPassManager &pm) {
+  // Host scalars know no library functions either, and a division by zero is a value, not a trap.
+  ExpandMathForCPUOptions expand;
+  expand.level = 2;
+  pm.addPass(createExpandMathForCPU(expand));
+  pm.addPass(createConvertTileHostToLLVM());
+}
 
 void tilec::registerPipelineDialects(DialectRegistry &registry) {
   registry.insert<tile::TileDialect, affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect,

@@ -83,7 +83,11 @@ Value HostKernelLowering::slotBits(Value scalar) {
   bool isSigned = !unsignedScalars.contains(scalar) && !type.isInteger(1);
   if (isa<FloatType>(type)) {
     type = builder.getIntegerType(type.getIntOrFloatBitWidth());
-    scalar = arith::BitcastOp::create(builder, loc, type, scalar);
+    // Looked through here: at -O0 a value of type bfloat would survive and become a library call.
+    auto cast = scalar.getDefiningOp<arith::BitcastOp>();
+    scalar = cast && cast.getIn().getType() == type
+                 ? cast.getIn()
+                 : arith::BitcastOp::create(builder, loc, type, scalar).getResult();
     isSigned = false;
   }
   if (type == word)

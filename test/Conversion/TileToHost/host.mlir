@@ -12,8 +12,7 @@
 // CHECK:         %[[BAD:.*]] = llvm.icmp "ne" %[[STATUS]]
 // CHECK:         llvm.cond_br %[[BAD]], ^[[EXIT:.*]](%[[STATUS]] : i32), ^[[GO:.*]]
 // CHECK:         llvm.call @tile_rt_fail(%[[CALL]]
-// CHECK-DAG:     llvm.bitcast %{{.*}} : f16 to i16
-// CHECK-DAG:     llvm.zext %{{.*}} : i16 to i64
+// CHECK-DAG:     llvm.zext %[[H]] : i16 to i64
 // CHECK-DAG:     llvm.zext %{{.*}} : i1 to i64
 // CHECK-DAG:     llvm.sext %[[I]] : i32 to i64
 // CHECK-DAG:     llvm.bitcast %[[F]] : f32 to i32
