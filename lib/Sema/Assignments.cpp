@@ -64,7 +64,8 @@ void Elaborator::elabAssign(const ast::AssignStmt *s) {
     v = eval(s->value);
   }
   allocName = "";
-  bool several = s->targets.size() > 1 || (!targets.empty() && (values.empty() || readsTarget(s->value, targets)));
+  bool several =
+      s->targets.size() > 1 || (!targets.empty() && (values.empty() || readsTarget(s->value, targets)));
   if (several) // all of the right side is evaluated before anything is written
     v = capture(v, "value", s->value->getRange());
   for (const ast::Expr *target : s->targets)

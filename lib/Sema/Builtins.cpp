@@ -25,7 +25,8 @@ const BuiltinInfo *tilec::sema::findBuiltin(llvm::StringRef name) {
 
 std::optional<tilec::DType> tilec::sema::bareDType(llvm::StringRef name) {
   auto t = parseDType(name);
-  return t && name == dtypeShortName(*t) && name != dtypeName(*t) ? std::nullopt : t;
+  bool bare = t && (name == dtypeName(*t) || name == "int" || name == "float" || name == "float8_e4m3fn");
+  return bare ? t : std::nullopt;
 }
 
 llvm::SmallVector<BuiltinParam, 8> tilec::sema::parseParams(const BuiltinInfo &info) {

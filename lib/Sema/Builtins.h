@@ -76,8 +76,8 @@ struct BuiltinParam {
 llvm::ArrayRef<BuiltinInfo> allBuiltins();
 /// Null for a name that is none.
 const BuiltinInfo *findBuiltin(llvm::StringRef name);
-/// The dtype that a bare name means. The short forms (`f16`) are for instance names and strings: as bare names they
-/// would hide variables.
+/// The dtype that a bare name means. The other spellings (`f16`, `half`) are for strings and behind an import
+/// alias: as bare names they would hide variables.
 std::optional<DType> bareDType(llvm::StringRef name);
 llvm::SmallVector<BuiltinParam, 8> parseParams(const BuiltinInfo &info);
 

@@ -288,6 +288,17 @@ Value Elaborator::capture(Value v, llvm::StringRef name, SourceRange where) {
   return Value::ofExpr(objRef(var, where), v.weak);
 }
 
+/// For an operand that the result uses more than once: nested, such uses would multiply.
+Value Elaborator::shareable(const Value &v, SourceRange where) {
+  constexpr unsigned small = 64;
+  if (!v.isExpr() || !largerThan(v.expr, v.expr->kind == hir::Expr::Element && !lazyDepth ? 0 : small))
+    return v;
+  if (out && !lazyDepth)
+    return capture(v, "value", where);
+  report(diag::E0530, where, "an expression of this size here", "assign it to a variable before");
+  return Value::poison();
+}
+
 bool Elaborator::bindMacroArgs(const FunctionInfo &fn, const ast::CallExpr *e, Scope *inner, Scope *outer) {
   llvm::ArrayRef<ast::Param> params = fn.def->params;
   llvm::SmallVector<const ast::Argument *, 8> given(params.size(), nullptr);

@@ -234,6 +234,7 @@ private:
   Value callMacro(const FunctionInfo &fn, const ast::CallExpr *e);
   bool bindMacroArgs(const FunctionInfo &fn, const ast::CallExpr *e, Scope *inner, Scope *outer);
   Value capture(Value v, llvm::StringRef name, SourceRange where);
+  Value shareable(const Value &v, SourceRange where);
   static SourceRange callName(const ast::CallExpr *e);
 
   //--- statements (Statements.cpp, Assignments.cpp, Loops.cpp, Launch.cpp)
@@ -428,6 +429,8 @@ private:
 
 /// Same value whenever both are evaluated at one place.
 bool sameExpr(const hir::Expr *a, const hir::Expr *b);
+/// Whether the expression, written out, has more than `limit` nodes.
+bool largerThan(const hir::Expr *e, unsigned limit);
 /// b - a when it is a constant, by linear simplification over int64.
 std::optional<int64_t> constantDifference(const hir::Expr *a, const hir::Expr *b);
 std::optional<int64_t> constantOf(const hir::Expr *e);

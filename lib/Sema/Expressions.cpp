@@ -137,6 +137,11 @@ Value Elaborator::evalCompare(const ast::CompareExpr *e) {
     lazyDepth += i > 0;
     Value right = eval(e->operands[i + 1]);
     lazyDepth -= i > 0;
+    if (i + 1 < e->ops.size()) { // the middle of a chain is used twice
+      lazyDepth += i > 0;
+      right = shareable(right, e->operands[i + 1]->getRange());
+      lazyDepth -= i > 0;
+    }
     SourceRange where = join(e->operands[i]->getRange(), e->operands[i + 1]->getRange());
     std::string what = ("`" + ast::spelling(e->ops[i].op) + "`").str();
     if (left.isExpr() || right.isExpr()) {

@@ -180,8 +180,10 @@ void Elaborator::runtimeParams(const FunctionInfo &fn, hir::Kernel &k) {
   for (const ast::Param &p : fn.def->params) {
     ParamKind kind = paramKind(p);
     if (kind == ParamKind::LaunchAttribute) {
-      if (!isAttributeName(p.name.text) || !p.defaultValue)
+      if (!isAttributeName(p.name.text) || !p.defaultValue) {
         report(diag::E0148, p.name.range, p.name.text);
+        bind(scope, p.name.text, Binding::Fixed, Value::poison(), p.name.range);
+      }
       attributes = true;
       continue;
     }

@@ -69,6 +69,42 @@ bool tilec::sema::sameExpr(const hir::Expr *a, const hir::Expr *b) {
   return same(a, b, budget);
 }
 
+static void countNodes(const hir::Expr *e, unsigned &left) {
+  if (left == 0)
+    return;
+  --left;
+  auto all = [&](llvm::ArrayRef<const hir::Expr *> operands) {
+    for (const hir::Expr *x : operands)
+      countNodes(x, left);
+  };
+  switch (e->kind) {
+  case hir::Expr::Unary:
+    return all(as<hir::Unary>(e)->operand);
+  case hir::Expr::Cast:
+    return all(as<hir::Cast>(e)->operand);
+  case hir::Expr::Binary:
+    return all({as<hir::Binary>(e)->lhs, as<hir::Binary>(e)->rhs});
+  case hir::Expr::Compare:
+    return all({as<hir::Compare>(e)->lhs, as<hir::Compare>(e)->rhs});
+  case hir::Expr::Logical:
+    return all({as<hir::Logical>(e)->lhs, as<hir::Logical>(e)->rhs});
+  case hir::Expr::Select:
+    return all({as<hir::Select>(e)->cond, as<hir::Select>(e)->onTrue, as<hir::Select>(e)->onFalse});
+  case hir::Expr::Math:
+    return all(as<hir::Math>(e)->args);
+  case hir::Expr::Element:
+    return all(as<hir::Element>(e)->indices);
+  default:
+    return;
+  }
+}
+
+bool tilec::sema::largerThan(const hir::Expr *e, unsigned limit) {
+  unsigned left = limit + 1;
+  countNodes(e, left);
+  return left == 0;
+}
+
 std::optional<int64_t> tilec::sema::constantOf(const hir::Expr *e) {
   if (e->kind != hir::Expr::IntConst)
     return std::nullopt;

@@ -2,8 +2,8 @@
 
 #include "Modules.h"
 #include "Elaborator.h"
-#include "llvm/ADT/StringExtras.h"
 #include "ModuleAnalyzer.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace tilec;
 using namespace tilec::sema;

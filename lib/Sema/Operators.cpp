@@ -179,7 +179,7 @@ Value Elaborator::power(const Value &a, const Value &b, SourceRange where) {
       compute = *t = DType::F32;
   }
   hir::Loc l = loc(where);
-  const hir::Expr *base = convert(a, compute, where);
+  const hir::Expr *base = convert(multiplies ? shareable(a, where) : a, compute, where);
   if (!base)
     return Value::poison();
   const hir::Expr *result;

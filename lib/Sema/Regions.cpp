@@ -173,7 +173,8 @@ bool Elaborator::slicedRegion(const hir::Object *o, const ast::SubscriptExpr *e,
 
 Operand Elaborator::operand(const ast::Expr *e) {
   Operand op;
-  while (auto *choice = llvm::dyn_cast<ast::ConditionalExpr>(e)) { // `A if trans else B`, decided while compiling
+  while (auto *choice =
+             llvm::dyn_cast<ast::ConditionalExpr>(e)) { // `A if trans else B`, decided while compiling
     Value c = eval(choice->condition);
     if (!c.isConst())
       break;

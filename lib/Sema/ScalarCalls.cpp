@@ -226,7 +226,7 @@ Value Elaborator::callScalar(const BuiltinInfo &info, const ast::CallExpr *e) {
     return Value::poison();
   }
   case BuiltinKind::Abs: {
-    Value v = number(0);
+    Value v = shareable(number(0), where);
     if (v.isConstNumber()) {
       bool negative = v.kind == Value::Float ? std::signbit(v.number) : v.isInt() && v.integer.isNegative();
       return negative ? constEval.unary(ast::UnaryOp::Neg, v, where)
@@ -241,7 +241,7 @@ Value Elaborator::callScalar(const BuiltinInfo &info, const ast::CallExpr *e) {
     return v.isPoison() ? v : math(hir::MathFn::Abs, v, where);
   }
   case BuiltinKind::IsFinite: {
-    Value v = number(0);
+    Value v = shareable(number(0), where);
     if (v.isPoison())
       return v;
     Value nan = math(hir::MathFn::IsNan, v, where), inf = math(hir::MathFn::IsInf, v, where);
