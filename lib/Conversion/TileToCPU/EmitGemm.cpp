@@ -212,23 +212,26 @@ LogicalResult Emitter::emitLazyCopy(CopyOp op) {
     top = c.index(shape[axes.kept]);
   bool isPanel = dest.access.axes[axes.kept].digits.size() > 1;
   top = isPanel ? c.roundUp(top, multiple) : c.min(c.roundUp(top, multiple), c.index(shape[axes.kept]));
-  SmallVector<Value> from = lo, to = hi, zero(2, c.index(0)), touched(2);
+  SmallVector<Value> to = hi, zero(2, c.index(0)), touched(2);
   to[axes.kept] = c.max(c.min(hi[axes.kept], top), lo[axes.kept]);
   touched[axes.kept] = top;
   touched[axes.summed] = alike ? hi[axes.summed] : c.index(shape[axes.summed]);
   Value zeroElement = c.zero(registerType(dest.access.element));
-  // Offsets below zero, and copies for products that disagree about the axes: zero everything first.
-  Value early = c.lt(c.index(0), c.add(lo[0], lo[1]));
-  if (!alike)
-    early = c.boolean(true);
-  c.when(early, [&] { fillBox(dest.access, zero, touched, zeroElement); });
+  // Offsets below zero, and copies for products that disagree about the axes, are rare: zero everything first. Otherwise
+  // rows begin at 0, on which panels depend.
+  Value early = alike ? c.lt(c.index(0), c.add(lo[0], lo[1])) : c.boolean(true);
   MoveOptions options;
   options.prefetch = isA ? 8 : 4;
-  bool padded = isPanel && unitStride(source.access, axes.kept, 2) &&
-                unitStride(dest.access, axes.kept, multiple) && Code::isConstant(lo[axes.kept], 0);
+  bool padded = isPanel && unitStride(source.access, axes.kept, 2) && unitStride(dest.access, axes.kept, multiple);
   if (padded)
     options.padTo = multiple;
-  moveBox(source.access, dest.access, from, to, options);
+  c.when(
+      early,
+      [&] {
+        fillBox(dest.access, zero, touched, zeroElement);
+        moveBox(source.access, dest.access, lo, to);
+      },
+      [&] { moveBox(source.access, dest.access, zero, to, options); });
   SmallVector<Value> restLo(2, c.index(0));
   restLo[axes.kept] = padded ? c.roundUp(to[axes.kept], multiple) : to[axes.kept];
   c.when(c.lt(restLo[axes.kept], top), [&] { fillBox(dest.access, restLo, touched, zeroElement); });
