@@ -121,7 +121,8 @@ LogicalResult Emitter::emitCopy(CopyOp op) {
 // Single elements
 //===----------------------------------------------------------------------===//
 
-std::pair<Value, Value> Emitter::elementAddress(Value memory, ArrayRef<Value> indices, ArrayRef<bool> inbounds) {
+std::pair<Value, Value> Emitter::elementAddress(Value memory, ArrayRef<Value> indices,
+                                                ArrayRef<bool> inbounds) {
   if (auto type = dyn_cast<BufferType>(memory.getType())) {
     SmallVector<Value> coords;
     for (Value i : indices)
@@ -145,11 +146,12 @@ Value Emitter::loadElement(Value memory, ArrayRef<Value> indices, ArrayRef<bool>
   Value safe = type ? safeValue(type) : code.zero(registerType(element));
   Value where = ptr;
   return code
-      .choose(code.both(guard, inside), {registerType(element)},
-              [&]() -> SmallVector<Value> {
-                return {code.fromMemory(code.load(where, memoryType(element), memoryBytes(element)), element)};
-              },
-              [&] { return SmallVector<Value>{safe}; })
+      .choose(
+          code.both(guard, inside), {registerType(element)},
+          [&]() -> SmallVector<Value> {
+            return {code.fromMemory(code.load(where, memoryType(element), memoryBytes(element)), element)};
+          },
+          [&] { return SmallVector<Value>{safe}; })
       .front();
 }
 
@@ -200,10 +202,12 @@ Value Emitter::atomicUpdate(Combine kind, Value ptr, Value value, Value compare,
   default:
     return {};
   }
-  return LLVM::AtomicRMWOp::create(code.b, code.loc, *op, ptr, value, LLVM::AtomicOrdering::monotonic, "device");
+  return LLVM::AtomicRMWOp::create(code.b, code.loc, *op, ptr, value, LLVM::AtomicOrdering::monotonic,
+                                   "device");
 }
 
-Value Emitter::atomicElement(ElemAtomicOp op, Value value, Value compare, ArrayRef<Value> indices, Value guard) {
+Value Emitter::atomicElement(ElemAtomicOp op, Value value, Value compare, ArrayRef<Value> indices,
+                             Value guard) {
   auto [ptr, inside] = elementAddress(op.getDest(), indices, {});
   Type element = getElementTypeOf(op.getDest().getType());
   if (isFloat8(element) || element.isInteger(1) || element.isInteger(8))
@@ -212,14 +216,15 @@ Value Emitter::atomicElement(ElemAtomicOp op, Value value, Value compare, ArrayR
   Value safe = view ? safeValue(view) : code.zero(registerType(element));
   Value where = ptr;
   bool ok = true;
-  Value v = code.choose(code.both(guard, inside), {element},
-                        [&]() -> SmallVector<Value> {
-                          Value in = code.toMemory(value, element);
-                          Value r = atomicUpdate(op.getKind(), where, in, compare, memoryType(element));
-                          ok = r != nullptr;
-                          return {ok ? code.fromMemory(r, element) : safe};
-                        },
-                        [&] { return SmallVector<Value>{safe}; })
+  Value v = code.choose(
+                    code.both(guard, inside), {element},
+                    [&]() -> SmallVector<Value> {
+                      Value in = code.toMemory(value, element);
+                      Value r = atomicUpdate(op.getKind(), where, in, compare, memoryType(element));
+                      ok = r != nullptr;
+                      return {ok ? code.fromMemory(r, element) : safe};
+                    },
+                    [&] { return SmallVector<Value>{safe}; })
                 .front();
   return ok ? v : Value();
 }

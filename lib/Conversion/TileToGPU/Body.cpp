@@ -46,8 +46,8 @@ LogicalResult Emitter::emitBodyOp(Operation &op, Body &body) {
     return success();
   }
   if (auto o = dyn_cast<ElemStoreOp>(op)) {
-    storeElement(lookup(body, o.getValue()), o.getDest(), indicesOf(o.getIndices()), inbounds(o.getInbounds()),
-                 code.both(body.guard, body.owner));
+    storeElement(lookup(body, o.getValue()), o.getDest(), indicesOf(o.getIndices()),
+                 inbounds(o.getInbounds()), code.both(body.guard, body.owner));
     return success();
   }
   if (auto o = dyn_cast<ElemAtomicOp>(op)) {
@@ -148,7 +148,8 @@ LogicalResult Emitter::emitElementwise(Operation &op, Body &body) {
 LogicalResult Emitter::emitConversion(Operation &op, Body &body) {
   if (op.getNumOperands() != 1 || op.getNumResults() != 1)
     return unsupported(op, "arithmetic on 8-bit floats");
-  Value v = convertFloat(lookup(body, op.getOperand(0)), op.getOperand(0).getType(), op.getResult(0).getType());
+  Value v =
+      convertFloat(lookup(body, op.getOperand(0)), op.getOperand(0).getType(), op.getResult(0).getType());
   if (!v)
     return unsupported(op, "this conversion");
   body.map[op.getResult(0)] = v;
@@ -192,8 +193,7 @@ LogicalResult Emitter::emitBodyIf(scf::IfOp op, Body &body) {
   for (Type t : op.getResultTypes())
     types.push_back(registerType(t));
   bool hasElse = op.elseBlock() != nullptr;
-  auto branch =
-      scf::IfOp::create(code.b, op.getLoc(), types, lookup(body, op.getCondition()), true, hasElse);
+  auto branch = scf::IfOp::create(code.b, op.getLoc(), types, lookup(body, op.getCondition()), true, hasElse);
   auto side = [&](Block *from, Block *to) -> LogicalResult {
     OpBuilder::InsertionGuard guard(code.b);
     if (!to->empty())

@@ -1,7 +1,7 @@
 //===- Code.h - short names for scalar and vector code of one thread ---------===//
 //
-// Coordinates and shared addresses are i32, global offsets and user scalars `index` (64 bits). Operations fold
-// while they are built, so that constant strides leave no code.
+// Coordinates and shared addresses are i32, global offsets and user scalars `index` (64 bits). Operations
+// fold while they are built, so that constant strides leave no code.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILEC_LIB_CONVERSION_TILETOGPU_CODE_H
@@ -38,6 +38,7 @@ public:
   Value index(int64_t value) { return constant(b.getIndexType(), value); }
   Value boolean(bool value) { return constant(b.getI1Type(), value); }
   Value zero(Type type);
+  Value number(Type type, double value); ///< of a float or a vector of floats
   static std::optional<int64_t> known(Value value);
   VectorType vec(Type element, int64_t n) { return VectorType::get({n}, element); }
   static bool isVector(Value value) { return isa<VectorType>(value.getType()); }
@@ -74,6 +75,10 @@ public:
   /// Elements of `vector` in another order.
   Value permute(Value vector, ArrayRef<int64_t> order);
   Value bitcast(Value vector, Type element);
+
+  //===- 8-bit floats without instructions for them (Float8.cpp) ------------------===//
+  Value widenFloat8(Value bits, bool e5m2);   ///< i8 to f32
+  Value narrowFloat8(Value value, bool e5m2); ///< f32 to i8
 
   //===- Memory --------------------------------------------------------------------===//
   Value offset(Value ptr, Type element, Value index);

@@ -134,16 +134,16 @@ LogicalResult Emitter::emitWhile(scf::WhileOp op) {
     llvm::append_range(after, flatTypes(t));
   auto loop = scf::WhileOp::create(code.b, op.getLoc(), after, init);
   OpBuilder::InsertionGuard guard(code.b);
-  Block *first = code.b.createBlock(&loop.getBefore(), {}, before,
-                                    SmallVector<Location>(before.size(), op.getLoc()));
+  Block *first =
+      code.b.createBlock(&loop.getBefore(), {}, before, SmallVector<Location>(before.size(), op.getLoc()));
   bindAll(op.getBeforeArguments(), first->getArguments());
   if (failed(emitBlock(*op.getBeforeBody())))
     return failure();
   auto condition = op.getConditionOp();
   scf::ConditionOp::create(code.b, op.getLoc(), flatten(condition.getCondition()).front(),
                            flattenAll(condition.getArgs()));
-  Block *second = code.b.createBlock(&loop.getAfter(), {}, after,
-                                     SmallVector<Location>(after.size(), op.getLoc()));
+  Block *second =
+      code.b.createBlock(&loop.getAfter(), {}, after, SmallVector<Location>(after.size(), op.getLoc()));
   bindAll(op.getAfterArguments(), second->getArguments());
   if (failed(emitBlock(*op.getAfterBody())))
     return failure();
@@ -204,7 +204,8 @@ LogicalResult Emitter::emitRaster(RasterOp op) {
     Value all = code.index(1);
     for (Value extent : grid)
       all = code.mul(all, extent);
-    linear = code.sub(code.sub(all, code.index(1)), linear); // the last rows of a causal problem are the longest
+    linear =
+        code.sub(code.sub(all, code.index(1)), linear); // the last rows of a causal problem are the longest
   }
   SmallVector<unsigned> order;
   for (unsigned i = 0; i < grid.size(); ++i)

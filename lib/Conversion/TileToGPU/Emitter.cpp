@@ -99,7 +99,8 @@ FailureOr<LLVM::LLVMFuncOp> Emitter::run(StringRef symbol) {
   std::string text;
   llvm::raw_string_ostream(text) << schedule;
   function->setAttr("tile.schedule", b.getStringAttr(text));
-  for (StringRef name : {StringRef(TileDialect::kConditionsAttrName), StringRef(TileDialect::kLaunchNameAttrName)})
+  for (StringRef name :
+       {StringRef(TileDialect::kConditionsAttrName), StringRef(TileDialect::kLaunchNameAttrName)})
     if (Attribute attr = kernel->getAttr(name))
       function->setAttr(name, attr);
   if (!function->hasAttr(TileDialect::kConditionsAttrName))
@@ -296,8 +297,9 @@ LogicalResult Emitter::emitMakeView(MakeViewOp op) {
   }
   if (!type.getStrides().empty())
     for (int64_t i = 0; i < type.getRank(); ++i)
-      ref.strides[i] = ShapedType::isDynamic(type.getStrides()[i]) ? flatten(op.getStrides()[stride++]).front()
-                                                                   : code.index(type.getStrides()[i]);
+      ref.strides[i] = ShapedType::isDynamic(type.getStrides()[i])
+                           ? flatten(op.getStrides()[stride++]).front()
+                           : code.index(type.getStrides()[i]);
   views[op.getView()] = ref;
   return success();
 }

@@ -1,7 +1,7 @@
 //===- Emitter.h - one device kernel -> the program of one thread ------------===//
 //
-// Walks the launch once. A tile becomes one vector per thread in the register order of its layout, a buffer an
-// address in shared memory, a view its address, sizes and strides. What differs between GPUs (thread ids,
+// Walks the launch once. A tile becomes one vector per thread in the register order of its layout, a buffer
+// an address in shared memory, a view its address, sizes and strides. What differs between GPUs (thread ids,
 // exchanges between lanes, barriers, matrix and copy engines) is virtual.
 //
 //===----------------------------------------------------------------------===//
@@ -21,12 +21,13 @@ struct Threads {
   Value lane, warp, group; ///< i32; warp within its group
   int64_t warps = 1;       ///< of one group
   int64_t groups = 1;
-  int64_t barrier = 0;     ///< id of the barrier of all of them
-  bool oneLane = false;    ///< only one lane runs the code: the load role
+  int64_t barrier = 0;  ///< id of the barrier of all of them
+  bool oneLane = false; ///< only one lane runs the code: the load role
   int64_t allWarps() const { return warps * groups; }
 };
 
-/// A global tensor. Sizes and strides are made when they are asked for: only what is used becomes a parameter.
+/// A global tensor. Sizes and strides are made when they are asked for: only what is used becomes a
+/// parameter.
 struct ViewRef {
   int64_t slot = -1; ///< of the address, for a kernel argument
   Value ptr;
@@ -36,8 +37,8 @@ struct ViewRef {
 
 /// A rectangle of a view or buffer. Axes of extent one are not seen by the tile.
 struct Region {
-  Value memory;         ///< in the tile dialect
-  ValueRange offsets;   ///< in the tile dialect; empty: zeros
+  Value memory;       ///< in the tile dialect
+  ValueRange offsets; ///< in the tile dialect; empty: zeros
   SmallVector<int64_t> extents;
   SmallVector<bool> inbounds;
   SmallVector<int> axes; ///< memory axis of each axis of the tile, -1: none
@@ -88,7 +89,9 @@ protected:
   virtual Value atomicUpdate(tile::Combine kind, Value ptr, Value value, Value compare, Type element);
   /// Fragments that an instruction moves as matrices; null, false: not these.
   virtual Value loadMatrices(const Layout &fragment, Type element, Value memory) { return {}; }
-  virtual bool storeMatrices(Value value, const Layout &fragment, Type element, Value memory) { return false; }
+  virtual bool storeMatrices(Value value, const Layout &fragment, Type element, Value memory) {
+    return false;
+  }
 
   //===- Structure (Emitter.cpp, Control.cpp) ------------------------------------===//
   LogicalResult emitBlock(Block &block);
@@ -144,10 +147,10 @@ protected:
   Region regionOf(Value memory, ValueRange offsets, std::optional<ArrayRef<int64_t>> extents,
                   ArrayRef<int64_t> tileShape, std::optional<ArrayRef<bool>> inbounds = std::nullopt);
   /// Registers [from, to) of a fragment.
-  Value loadFragment(const Layout &l, ArrayRef<int64_t> shape, Type element, const Region &region, int64_t from,
-                     int64_t to);
-  void storeFragment(Value value, const Layout &l, ArrayRef<int64_t> shape, Type element, const Region &region,
+  Value loadFragment(const Layout &l, ArrayRef<int64_t> shape, Type element, const Region &region,
                      int64_t from, int64_t to);
+  void storeFragment(Value value, const Layout &l, ArrayRef<int64_t> shape, Type element,
+                     const Region &region, int64_t from, int64_t to);
   Value loadShared(const Layout &l, ArrayRef<int64_t> shape, Type element, const Region &region, int64_t from,
                    int64_t to);
   void storeShared(Value value, const Layout &l, ArrayRef<int64_t> shape, Type element, const Region &region,
@@ -159,13 +162,13 @@ protected:
     SmallVector<int64_t> shape;
     Type element;
     Coords coords;
-    Value ptr;                    ///< of this thread's first element, registers not counted
-    SmallVector<Value> offsets;   ///< index, per memory axis
-    SmallVector<Value> strides;   ///< index, per memory axis
-    SmallVector<int> tileAxis;    ///< of each memory axis, -1: none
+    Value ptr;                  ///< of this thread's first element, registers not counted
+    SmallVector<Value> offsets; ///< index, per memory axis
+    SmallVector<Value> strides; ///< index, per memory axis
+    SmallVector<int> tileAxis;  ///< of each memory axis, -1: none
     int64_t vec = 1;
-    int axis = -1;                ///< tile axis along which vectors lie
-    bool partial = false;         ///< a vector may cross the end
+    int axis = -1;        ///< tile axis along which vectors lie
+    bool partial = false; ///< a vector may cross the end
     bool masked = false;
   };
   ViewAccess viewAccess(const Layout &l, ArrayRef<int64_t> shape, Type element, const Region &region);
@@ -186,7 +189,8 @@ protected:
   std::pair<Value, Value> elementAddress(Value memory, ArrayRef<Value> indices, ArrayRef<bool> inbounds);
   Value loadElement(Value memory, ArrayRef<Value> indices, ArrayRef<bool> inbounds, Value guard);
   void storeElement(Value value, Value memory, ArrayRef<Value> indices, ArrayRef<bool> inbounds, Value guard);
-  Value atomicElement(tile::ElemAtomicOp op, Value value, Value compare, ArrayRef<Value> indices, Value guard);
+  Value atomicElement(tile::ElemAtomicOp op, Value value, Value compare, ArrayRef<Value> indices,
+                      Value guard);
   Layout copyLayout(ArrayRef<int64_t> shape, int64_t bytes, Value source, Value dest);
 
   //===- Scalars and generics (Body.cpp, Generic.cpp) ---------------------------------===//

@@ -1,7 +1,7 @@
 //===- Exchange.cpp - what threads tell each other ---------------------------===//
 #include "Emitter.h"
-#include "tilec/Dialect/Tile/IR/SharedMemory.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "tilec/Dialect/Tile/IR/SharedMemory.h"
 
 using namespace mlir;
 using namespace tilec;
@@ -99,7 +99,8 @@ Value Emitter::shuffle(Value scalar, llvm::function_ref<Value(Value)> move) {
   Value x = code.cast(scalar, word);
   if (bits == 64) {
     Value low = arith::TruncIOp::create(b, code.loc, i32, x);
-    Value high = arith::TruncIOp::create(b, code.loc, i32, arith::ShRUIOp::create(b, code.loc, x, code.i64(32)));
+    Value high =
+        arith::TruncIOp::create(b, code.loc, i32, arith::ShRUIOp::create(b, code.loc, x, code.i64(32)));
     low = arith::ExtUIOp::create(b, code.loc, word, move(low));
     high = arith::ExtUIOp::create(b, code.loc, word, move(high));
     x = arith::OrIOp::create(b, code.loc, low, arith::ShLIOp::create(b, code.loc, high, code.i64(32)));
@@ -186,7 +187,8 @@ LogicalResult Emitter::emitReduce(ReduceOp op) {
   if (plan->parts > 1) {
     auto scratch = op->getAttrOfType<IntegerAttr>(TileDialect::kScratchAttrName);
     if (!scratch)
-      return op.emitError() << "[E0505] a reduction across warps has no shared memory: run tile-allocate-shared";
+      return op.emitError()
+             << "[E0505] a reduction across warps has no shared memory: run tile-allocate-shared";
     // partial[part][element of the result]
     SmallVector<int64_t> shape(result.getShape());
     int64_t count = 1;
@@ -224,26 +226,28 @@ LogicalResult Emitter::emitReduce(ReduceOp op) {
     roleBarrier();
     for (size_t r = 0; r < values.size(); ++r) {
       Value valid = validAt(out, oc, shape, r), old = values[r];
-      values[r] = code.choose(valid, {acc},
-                      [&]() -> SmallVector<Value> {
-                        SmallVector<Value> all;
-                        for (int64_t p = 0; p < plan->parts; ++p) {
-                          Value at = code.add(code.mul(code.add(offsetOf(r), p * count), width),
-                                              code.i32(scratch.getInt()));
-                          all.push_back(code.fromMemory(code.load(sharedPtr(at), mem, width), acc));
-                        }
-                        return {combineAll(kind, all)};
-                      },
-                      [&] { return SmallVector<Value>{old}; })
-              .front();
+      values[r] = code.choose(
+                          valid, {acc},
+                          [&]() -> SmallVector<Value> {
+                            SmallVector<Value> all;
+                            for (int64_t p = 0; p < plan->parts; ++p) {
+                              Value at = code.add(code.mul(code.add(offsetOf(r), p * count), width),
+                                                  code.i32(scratch.getInt()));
+                              all.push_back(code.fromMemory(code.load(sharedPtr(at), mem, width), acc));
+                            }
+                            return {combineAll(kind, all)};
+                          },
+                          [&] { return SmallVector<Value>{old}; })
+                      .front();
     }
     roleBarrier(); // the scratch is free again
   }
   Type finalType = registerType(result.getElementType());
   for (Value &v : values)
     if (v.getType() != finalType)
-      v = isFloat8(result.getElementType()) ? convertFloat(v, acc, result.getElementType())
-                                            : arith::TruncFOp::create(code.b, code.loc, finalType, v).getResult();
+      v = isFloat8(result.getElementType())
+              ? convertFloat(v, acc, result.getElementType())
+              : arith::TruncFOp::create(code.b, code.loc, finalType, v).getResult();
   set(op.getResult(), code.fromElements(values));
   return success();
 }
@@ -416,7 +420,8 @@ LogicalResult Emitter::emitConvertLayout(ConvertLayoutOp op) {
   if (!scratch)
     return op.emitError() << "[E0505] a change of layout has no shared memory: run tile-allocate-shared";
   OpBuilder before(op);
-  auto type = BufferType::get(op.getContext(), from.getShape(), element, LayoutAttr::get(op.getContext(), plan.staging));
+  auto type = BufferType::get(op.getContext(), from.getShape(), element,
+                              LayoutAttr::get(op.getContext(), plan.staging));
   Value buffer = AllocOp::create(before, op.getLoc(), type, before.getI64IntegerAttr(scratch.getInt()));
   set(buffer, code.i32(scratch.getInt()));
   Region region = regionOf(buffer, {}, std::nullopt, from.getShape());

@@ -90,7 +90,8 @@ LogicalResult Emitter::emitGeneric(GenericOp op) {
   Block &block = op.getBody().front();
   // Which register of each tile operand.
   SmallVector<SmallVector<int64_t>> places;
-  for (auto [i, operand] : llvm::enumerate(llvm::concat<Value>(llvm::to_vector(op.getIns()), llvm::to_vector(op.getOuts())))) {
+  for (auto [i, operand] :
+       llvm::enumerate(llvm::concat<Value>(llvm::to_vector(op.getIns()), llvm::to_vector(op.getOuts())))) {
     SmallVector<int64_t> place;
     if (auto type = dyn_cast<TileType>(operand.getType())) {
       place = matchRegisters(l, op.getIndexingMaps()[i], type.getLayout().getLayout());
@@ -124,8 +125,8 @@ LogicalResult Emitter::emitGeneric(GenericOp op) {
       SmallVector<Attribute> attrs;
       for (int64_t p : parts)
         attrs.push_back(code.b.getIndexAttr(p));
-      Value constants =
-          arith::ConstantOp::create(code.b, code.loc, DenseElementsAttr::get(type, ArrayRef<Attribute>(attrs)));
+      Value constants = arith::ConstantOp::create(code.b, code.loc,
+                                                  DenseElementsAttr::get(type, ArrayRef<Attribute>(attrs)));
       Value base = coords.high[axis] ? code.toIndex(coords.high[axis]) : Value();
       body.map[arg] = base ? code.add(code.broadcast(base, regs), constants) : constants;
     }

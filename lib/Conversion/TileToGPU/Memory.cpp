@@ -8,8 +8,9 @@ using namespace tilec;
 using namespace tilec::simt;
 using namespace tilec::tile;
 
-tilec::simt::Region Emitter::regionOf(Value memory, ValueRange offsets, std::optional<ArrayRef<int64_t>> extents,
-                         ArrayRef<int64_t> tileShape, std::optional<ArrayRef<bool>> inbounds) {
+tilec::simt::Region Emitter::regionOf(Value memory, ValueRange offsets,
+                                      std::optional<ArrayRef<int64_t>> extents, ArrayRef<int64_t> tileShape,
+                                      std::optional<ArrayRef<bool>> inbounds) {
   Region r;
   r.memory = memory;
   r.offsets = offsets;
@@ -124,7 +125,8 @@ Value Emitter::loadShared(const Layout &l, ArrayRef<int64_t> shape, Type element
         start = sharedPtr(sum ? code.add(base, code.mul(sum, bytes)) : base);
       }
       auto read = [&]() -> SmallVector<Value> {
-        Value ptr = regs[r].second ? code.offset(start, code.b.getI8Type(), code.i32(regs[r].second * bytes)) : start;
+        Value ptr =
+            regs[r].second ? code.offset(start, code.b.getI8Type(), code.i32(regs[r].second * bytes)) : start;
         Value v = code.load(ptr, vec > 1 ? Type(code.vec(mem, vec)) : mem, vec * bytes);
         return {code.fromMemory(v, element)};
       };
@@ -149,7 +151,8 @@ Value Emitter::loadShared(const Layout &l, ArrayRef<int64_t> shape, Type element
       return {code.fromMemory(code.load(sharedPtr(bufferOffset(base, type, at)), mem, bytes), element)};
     };
     Value valid = masked ? validAt(l, coords, shape, r) : Value();
-    result.push_back(code.choose(valid, {reg}, read, [&] { return SmallVector<Value>{code.zero(reg)}; }).front());
+    result.push_back(
+        code.choose(valid, {reg}, read, [&] { return SmallVector<Value>{code.zero(reg)}; }).front());
   }
   return code.fromElements(result);
 }
@@ -197,7 +200,8 @@ void Emitter::storeShared(Value value, const Layout &l, ArrayRef<int64_t> shape,
           Value sum = code.add(x, thread.second);
           start = sharedPtr(sum ? code.add(base, code.mul(sum, bytes)) : base);
         }
-        ptr = regs[r].second ? code.offset(start, code.b.getI8Type(), code.i32(regs[r].second * bytes)) : start;
+        ptr =
+            regs[r].second ? code.offset(start, code.b.getI8Type(), code.i32(regs[r].second * bytes)) : start;
       }
       Value valid = masked ? validAt(l, coords, shape, r) : Value();
       code.when(valid, [&] {
@@ -326,8 +330,8 @@ Value Emitter::wholeInside(const ViewAccess &a) {
   return inside;
 }
 
-Value Emitter::loadView(const Layout &l, ArrayRef<int64_t> shape, Type element, const Region &region, int64_t from,
-                        int64_t to) {
+Value Emitter::loadView(const Layout &l, ArrayRef<int64_t> shape, Type element, const Region &region,
+                        int64_t from, int64_t to) {
   ViewAccess a = viewAccess(l, shape, element, region);
   int64_t bytes = memoryBytes(element);
   Type mem = memoryType(element), reg = registerType(element);
@@ -341,15 +345,16 @@ Value Emitter::loadView(const Layout &l, ArrayRef<int64_t> shape, Type element, 
   };
   auto safeVector = [&]() -> SmallVector<Value> { return {a.vec > 1 ? code.broadcast(safe, a.vec) : safe}; };
   auto single = [&](int64_t r) -> Value {
-    return code.choose(viewInside(a, r, r), {reg}, [&] { return read(r, 1); },
-                       [&] { return SmallVector<Value>{safe}; })
+    return code
+        .choose(
+            viewInside(a, r, r), {reg}, [&] { return read(r, 1); }, [&] { return SmallVector<Value>{safe}; })
         .front();
   };
   auto gather = [&](bool whole) -> SmallVector<Value> {
     SmallVector<Value> all;
     for (int64_t r = from; r < to; r += a.vec) {
-      Value inside = whole ? (a.masked ? validAt(l, a.coords, a.shape, r) : Value())
-                           : viewInside(a, r, r + a.vec - 1);
+      Value inside =
+          whole ? (a.masked ? validAt(l, a.coords, a.shape, r) : Value()) : viewInside(a, r, r + a.vec - 1);
       auto otherwise = [&]() -> SmallVector<Value> {
         if (whole || !a.partial || a.vec == 1)
           return safeVector();
@@ -367,12 +372,14 @@ Value Emitter::loadView(const Layout &l, ArrayRef<int64_t> shape, Type element, 
     return {code.fromElements(all)};
   };
   return code
-      .choose(wholeInside(a), {code.vec(reg, to - from)}, [&] { return gather(true); }, [&] { return gather(false); })
+      .choose(
+          wholeInside(a), {code.vec(reg, to - from)}, [&] { return gather(true); },
+          [&] { return gather(false); })
       .front();
 }
 
-void Emitter::storeView(Value value, const Layout &l, ArrayRef<int64_t> shape, Type element, const Region &region,
-                        int64_t from, int64_t to) {
+void Emitter::storeView(Value value, const Layout &l, ArrayRef<int64_t> shape, Type element,
+                        const Region &region, int64_t from, int64_t to) {
   ViewAccess a = viewAccess(l, shape, element, region);
   int64_t bytes = memoryBytes(element);
   while (a.vec > 1 && ((to - from) % a.vec || from % a.vec))
@@ -385,8 +392,8 @@ void Emitter::storeView(Value value, const Layout &l, ArrayRef<int64_t> shape, T
     for (int64_t r = from; r < to; r += a.vec) {
       if (isReplicaRegister(l, r))
         continue;
-      Value inside = whole ? (a.masked ? validAt(l, a.coords, a.shape, r) : Value())
-                           : viewInside(a, r, r + a.vec - 1);
+      Value inside =
+          whole ? (a.masked ? validAt(l, a.coords, a.shape, r) : Value()) : viewInside(a, r, r + a.vec - 1);
       auto parts = [&] {
         for (int64_t i = 0; i < a.vec; ++i)
           code.when(viewInside(a, r + i, r + i), [&] { write(r + i, 1); });

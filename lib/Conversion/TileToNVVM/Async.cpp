@@ -72,9 +72,7 @@ LogicalResult NVVMEmitter::emitAcquire(AcquireOp op) {
   return success();
 }
 
-Value NVVMEmitter::isGroupLeader() {
-  return code.both(code.eq(threads.warp, 0), code.eq(threads.lane, 0));
-}
+Value NVVMEmitter::isGroupLeader() { return code.both(code.eq(threads.warp, 0), code.eq(threads.lane, 0)); }
 
 Value NVVMEmitter::groupBarrierId(int64_t first) { return code.add(threads.group, first); }
 

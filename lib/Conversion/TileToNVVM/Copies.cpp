@@ -48,7 +48,8 @@ LogicalResult NVVMEmitter::emitAsyncCopy(AsyncCopyOp op) {
 }
 
 /// One parameter per (tensor, box, swizzle).
-FailureOr<Value> NVVMEmitter::tensorMap(Operation *op, Value source, ArrayRef<int64_t> box, unsigned swizzle) {
+FailureOr<Value> NVVMEmitter::tensorMap(Operation *op, Value source, ArrayRef<int64_t> box,
+                                        unsigned swizzle) {
   ViewRef &ref = views[source];
   if (ref.slot < 0)
     return unsupported(*op, "the copy engine on a tensor that is no parameter of the kernel");
@@ -62,21 +63,21 @@ FailureOr<Value> NVVMEmitter::tensorMap(Operation *op, Value source, ArrayRef<in
   OpBuilder &b = code.b;
   MLIRContext *c = b.getContext();
   auto named = [&](StringRef name, Attribute value) { return b.getNamedAttr(name, value); };
-  auto entryAttr = b.getDictionaryAttr(
-      {named("view_slot", b.getI64IntegerAttr(ref.slot)),
-       named("dtype", b.getStringAttr(dtypeText(ref.type.getElementType()))),
-       named("rank", b.getI64IntegerAttr(ref.type.getRank())), named("box", b.getDenseI64ArrayAttr(box)),
-       named("swizzle", b.getI64IntegerAttr(swizzle))});
-  auto attrs = b.getDictionaryAttr(
-      {named(LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(LLVM::LLVMArrayType::get(b.getI64Type(), 16))),
-       named(LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(64)),
-       named(NVVM::NVVMDialect::getGridConstantAttrName(), b.getUnitAttr())});
+  auto entryAttr = b.getDictionaryAttr({named("view_slot", b.getI64IntegerAttr(ref.slot)),
+                                        named("dtype", b.getStringAttr(dtypeText(ref.type.getElementType()))),
+                                        named("rank", b.getI64IntegerAttr(ref.type.getRank())),
+                                        named("box", b.getDenseI64ArrayAttr(box)),
+                                        named("swizzle", b.getI64IntegerAttr(swizzle))});
+  auto attrs = b.getDictionaryAttr({named(LLVM::LLVMDialect::getByValAttrName(),
+                                          TypeAttr::get(LLVM::LLVMArrayType::get(b.getI64Type(), 16))),
+                                    named(LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(64)),
+                                    named(NVVM::NVVMDialect::getGridConstantAttrName(), b.getUnitAttr())});
   param = addParameter(LLVM::LLVMPointerType::get(c), entryAttr, attrs);
   return param;
 }
 
-/// Coordinates of a box, innermost first as the engine wants them. `inside`: of the box in the region, one per
-/// axis of the region that is not one.
+/// Coordinates of a box, innermost first as the engine wants them. `inside`: of the box in the region, one
+/// per axis of the region that is not one.
 SmallVector<Value> NVVMEmitter::boxCoords(Value source, ValueRange offsets, ArrayRef<int64_t> extents,
                                           ArrayRef<Value> inside) {
   SmallVector<Value> coords;
@@ -243,9 +244,13 @@ LogicalResult NVVMEmitter::emitBulkStore(AsyncCopyOp op) {
   FailureOr<Value> map = tensorMap(op, op.getDest(), boxOfView(box, extents), boxes->swizzle);
   if (failed(map))
     return failure();
-  Value base = bufferOffset(get(op.getSource()), [&] {
-    return BufferType::get(op.getContext(), shape, buffer.getElementType(), LayoutAttr::get(op.getContext(), s));
-  }(), start);
+  Value base = bufferOffset(
+      get(op.getSource()),
+      [&] {
+        return BufferType::get(op.getContext(), shape, buffer.getElementType(),
+                               LayoutAttr::get(op.getContext(), s));
+      }(),
+      start);
   code.when(isGroupLeader(), [&] {
     forBoxes(part, box, [&](ArrayRef<int64_t> at) {
       SmallVector<Value> inside;
@@ -253,7 +258,8 @@ LogicalResult NVVMEmitter::emitBulkStore(AsyncCopyOp op) {
         inside.push_back(start[axis] ? code.add(start[axis], x) : x ? code.i32(x) : Value());
       SmallVector<Value> coords = boxCoords(op.getDest(), op.getDestOffsets(), extents, inside);
       Value source = address(sharedPtr(code.add(base, offsetAt(s, at) * bytes)));
-      std::string text = "cp.async.bulk.tensor." + std::to_string(rank) + "d.global.shared::cta.tile.bulk_group [$0, {";
+      std::string text =
+          "cp.async.bulk.tensor." + std::to_string(rank) + "d.global.shared::cta.tile.bulk_group [$0, {";
       std::string constraints = "l";
       SmallVector<Value> operands{*map};
       for (auto [i, c] : llvm::enumerate(coords)) {

@@ -12,8 +12,8 @@ Value NVVMEmitter::blockId() { return NVVM::BlockIdXOp::create(code.b, code.loc,
 Value NVVMEmitter::gridSize() { return NVVM::GridDimXOp::create(code.b, code.loc, code.b.getI32Type()); }
 
 Value NVVMEmitter::shuffleXor(Value word, int64_t mask) {
-  return NVVM::ShflOp::create(code.b, code.loc, word.getType(), code.i32(-1), word, code.i32(mask), code.i32(31),
-                              NVVM::ShflKind::bfly, UnitAttr());
+  return NVVM::ShflOp::create(code.b, code.loc, word.getType(), code.i32(-1), word, code.i32(mask),
+                              code.i32(31), NVVM::ShflKind::bfly, UnitAttr());
 }
 
 Value NVVMEmitter::shuffleFrom(Value word, Value lane) {
@@ -24,7 +24,8 @@ Value NVVMEmitter::shuffleFrom(Value word, Value lane) {
 void NVVMEmitter::barrier(Value id, int64_t count) {
   if (count <= int64_t(target.warpSize))
     return warpBarrier();
-  NVVM::BarrierOp::create(code.b, code.loc, Type(), id, code.i32(count), NVVM::BarrierReductionAttr(), Value());
+  NVVM::BarrierOp::create(code.b, code.loc, Type(), id, code.i32(count), NVVM::BarrierReductionAttr(),
+                          Value());
 }
 
 void NVVMEmitter::warpBarrier() { NVVM::SyncWarpOp::create(code.b, code.loc, code.i32(-1)); }
@@ -39,7 +40,8 @@ void NVVMEmitter::decorate(LLVM::LLVMFuncOp f) {
   SmallVector<int32_t> shape{int32_t(threadsAttr.getInt()), 1, 1};
   // setmaxnreg needs a register count that is known at entry.
   f->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), b.getDenseI32ArrayAttr(shape));
-  f->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(std::max<int64_t>(1, blocks.getInt())));
+  f->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+             b.getI32IntegerAttr(std::max<int64_t>(1, blocks.getInt())));
 }
 
 LogicalResult NVVMEmitter::emitTargetOp(Operation &op) {
@@ -94,7 +96,8 @@ LogicalResult NVVMEmitter::emitTargetOp(Operation &op) {
 
 /// cvt.rn.satfinite.{e4m3,e5m2}x2.f32: two at a time; `low` lands in the low byte.
 static Value narrowPair(Code &c, Value low, Value high, bool e5m2) {
-  StringRef text = e5m2 ? "cvt.rn.satfinite.e5m2x2.f32 $0, $1, $2;" : "cvt.rn.satfinite.e4m3x2.f32 $0, $1, $2;";
+  StringRef text =
+      e5m2 ? "cvt.rn.satfinite.e5m2x2.f32 $0, $1, $2;" : "cvt.rn.satfinite.e4m3x2.f32 $0, $1, $2;";
   return c.assembly(c.b.getI16Type(), text, "=h,f,f", {high, low}, /*memory=*/false);
 }
 
@@ -115,6 +118,8 @@ Value NVVMEmitter::convertFloat(Value value, Type from, Type to) {
     bool e5m2 = isa<Float8E5M2Type>(from);
     if (!e5m2 && !isa<Float8E4M3FNType>(from))
       return {};
+    if (target.smVersion < 90)
+      return convertFloat(code.widenFloat8(value, e5m2), f32, to);
     bool isVector = Code::isVector(value);
     SmallVector<Value> in = isVector ? code.elements(value) : SmallVector<Value>{value}, out;
     StringRef text = e5m2 ? "cvt.rn.f16x2.e5m2x2 $0, $1;" : "cvt.rn.f16x2.e4m3x2 $0, $1;";
@@ -141,6 +146,8 @@ Value NVVMEmitter::convertFloat(Value value, Type from, Type to) {
     Value wide = convertFloat(value, from, f32);
     if (!wide)
       return {};
+    if (target.smVersion < 90)
+      return code.narrowFloat8(wide, e5m2);
     bool isVector = Code::isVector(wide);
     SmallVector<Value> in = isVector ? code.elements(wide) : SmallVector<Value>{wide}, out;
     for (size_t i = 0; i < in.size(); i += 2) {

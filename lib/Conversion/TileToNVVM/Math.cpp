@@ -1,6 +1,6 @@
 //===- Math.cpp - elementary functions: libdevice and exact instructions -----===//
-#include "NVVMEmitter.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "NVVMEmitter.h"
 
 using namespace mlir;
 using namespace tilec;
@@ -47,9 +47,9 @@ FailureOr<Value> NVVMEmitter::emitMathCall(Operation &op, ValueRange operands) {
     return b.create(state)->getResult(0);
   };
   // Single instructions (or a few), right to the last bit.
-  if (isa<math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp, math::TruncOp, math::RoundEvenOp, math::FmaOp,
-          math::CopySignOp, math::CtPopOp, math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::SqrtOp,
-          math::IsNaNOp, math::IsInfOp, math::IsFiniteOp, math::IsNormalOp>(op))
+  if (isa<math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp, math::TruncOp, math::RoundEvenOp,
+          math::FmaOp, math::CopySignOp, math::CtPopOp, math::CountLeadingZerosOp, math::CountTrailingZerosOp,
+          math::SqrtOp, math::IsNaNOp, math::IsInfOp, math::IsFiniteOp, math::IsNormalOp>(op))
     return keep();
   if (isa<math::Exp2Op>(op) && type.isF32())
     return keep(); // ex2.approx.f32: 2 ulp, denormals kept

@@ -40,7 +40,8 @@ Value NVVMEmitter::loadMatrices(const Layout &fragment, Type element, Value memo
     regs.push_back({0, 0});
   SmallVector<Value> words;
   Type i32 = code.b.getI32Type();
-  std::string name = "ldmatrix.sync.aligned.m8n8.x" + std::to_string(plan->x) + (trans ? ".trans" : "") + ".shared.b16 ";
+  std::string name =
+      "ldmatrix.sync.aligned.m8n8.x" + std::to_string(plan->x) + (trans ? ".trans" : "") + ".shared.b16 ";
   std::string results, constraints;
   for (int i = 0; i < plan->x; ++i) {
     results += (i ? ", $" : "$") + std::to_string(i);
@@ -63,7 +64,8 @@ Value NVVMEmitter::loadMatrices(const Layout &fragment, Type element, Value memo
         words.push_back(LLVM::ExtractValueOp::create(code.b, code.loc, v, ArrayRef<int64_t>{q}));
   }
   Value packed = code.bitcast(code.fromElements(words), registerType(element));
-  return cast<VectorType>(packed.getType()).getNumElements() == fragment.inSize(DimId::Reg) ? packed : Value();
+  return cast<VectorType>(packed.getType()).getNumElements() == fragment.inSize(DimId::Reg) ? packed
+                                                                                            : Value();
 }
 
 bool NVVMEmitter::storeMatrices(Value value, const Layout &fragment, Type element, Value memory) {
@@ -89,7 +91,8 @@ bool NVVMEmitter::storeMatrices(Value value, const Layout &fragment, Type elemen
   if (regs.empty())
     regs.push_back({0, 0});
   Value words = code.bitcast(value, code.b.getI32Type());
-  std::string name = "stmatrix.sync.aligned.m8n8.x" + std::to_string(plan->x) + (trans ? ".trans" : "") + ".shared.b16 ";
+  std::string name =
+      "stmatrix.sync.aligned.m8n8.x" + std::to_string(plan->x) + (trans ? ".trans" : "") + ".shared.b16 ";
   llvm::DenseMap<int64_t, Value> bases; // one address register per distinct xor
   for (int64_t i = 0; i < plan->count; ++i) {
     auto [rl, rh] = regs[i];
@@ -158,7 +161,8 @@ LogicalResult NVVMEmitter::emitMmaSync(GemmOp op) {
     return unsupported(*op, "mma.sync on these types");
   Layout la, lb, lc = squeezeOnes(accType.getLayout().getLayout(), accType.getShape());
   Value a = operandFragment(op, 0, la), b = operandFragment(op, 1, lb);
-  int64_t perA = atom->a.inSize(DimId::Reg), perB = atom->b.inSize(DimId::Reg), perC = atom->d.inSize(DimId::Reg);
+  int64_t perA = atom->a.inSize(DimId::Reg), perB = atom->b.inSize(DimId::Reg),
+          perC = atom->d.inSize(DimId::Reg);
   if (!la.over(atom->a) || !lb.over(atom->b) || !lc.over(atom->d))
     return unsupported(*op, "a product whose operands do not consist of the instruction's fragments");
   auto startA = atomStarts(la, perA), startB = atomStarts(lb, perB);
@@ -175,14 +179,16 @@ LogicalResult NVVMEmitter::emitMmaSync(GemmOp op) {
   SmallVector<Value> c = code.elements(cWords);
   std::string dt = isInt ? "s32" : half ? "f16" : "f32";
   std::string name = "mma.sync.aligned.m" + std::to_string(shape[0]) + "n" + std::to_string(shape[1]) + "k" +
-                     std::to_string(shape[2]) + ".row.col." + dt + "." + at.str() + "." + bt.str() + "." + dt + " ";
+                     std::to_string(shape[2]) + ".row.col." + dt + "." + at.str() + "." + bt.str() + "." +
+                     dt + " ";
   auto list = [](int64_t from, int64_t n) {
     std::string text = "{";
     for (int64_t i = 0; i < n; ++i)
       text += (i ? ", $" : "$") + std::to_string(from + i);
     return text + "}";
   };
-  std::string text = name + list(0, wc) + ", " + list(2 * wc, wa) + ", " + list(2 * wc + wa, wb) + ", " + list(0, wc) + ";";
+  std::string text =
+      name + list(0, wc) + ", " + list(2 * wc, wa) + ", " + list(2 * wc + wa, wb) + ", " + list(0, wc) + ";";
   std::string constraints;
   for (int64_t i = 0; i < wc; ++i)
     constraints += std::string(acc.isF32() ? "=f" : "=r") + ",";
@@ -234,8 +240,8 @@ LogicalResult NVVMEmitter::emitFma(GemmOp op) {
   int64_t regs = lc.inSize(DimId::Reg);
   // One side: coordinates along `axis` of the accumulator at one k.
   struct Side {
-    Layout line;      ///< registers (distinct ones) -> d0
-    Layout memory;    ///< d0 = m or n, d1 = k -> offset
+    Layout line;   ///< registers (distinct ones) -> d0
+    Layout memory; ///< d0 = m or n, d1 = k -> offset
     BufferType type;
     Value base;
     SmallVector<int64_t> place; ///< of each accumulator register
@@ -250,8 +256,8 @@ LogicalResult NVVMEmitter::emitFma(GemmOp op) {
     Layout m = squeezeOnes(type.getLayout().getLayout(), type.getShape());
     s.memory = kFirst ? m.transpose() : m;
     s.extent = shape[axis];
-    s.place = matchRegisters(lc, AffineMap::get(2, 0, {getAffineDimExpr(axis, op.getContext())}, op.getContext()),
-                             s.line);
+    s.place = matchRegisters(
+        lc, AffineMap::get(2, 0, {getAffineDimExpr(axis, op.getContext())}, op.getContext()), s.line);
     return s;
   };
   Side a = makeSide(op.getA(), aType, 0, op.getTransA());
@@ -272,7 +278,8 @@ LogicalResult NVVMEmitter::emitFma(GemmOp op) {
       OpBuilder before(op);
       Value buffer = AllocOp::create(before, op.getLoc(), type, before.getI64IntegerAttr(0));
       set(buffer, at ? code.add(s.base, code.mul(at, bytes)) : s.base);
-      v = loadShared(s.line, line, element, regionOf(buffer, {}, std::nullopt, line), 0, s.line.inSize(DimId::Reg));
+      v = loadShared(s.line, line, element, regionOf(buffer, {}, std::nullopt, line), 0,
+                     s.line.inSize(DimId::Reg));
     } else {
       Coords coords = coordsOf(s.line, 1);
       auto type = BufferType::get(op.getContext(), {s.extent, depth}, element,
@@ -281,12 +288,13 @@ LogicalResult NVVMEmitter::emitFma(GemmOp op) {
       for (int64_t r = 0; r < s.line.inSize(DimId::Reg); ++r) {
         Value valid = validAt(s.line, coords, line, r);
         Type reg = registerType(element);
-        all.push_back(code.choose(valid, {reg},
-                                  [&]() -> SmallVector<Value> {
-                                    Value ptr = sharedPtr(bufferOffset(s.base, type, {coordAt(coords, 0, r), k}));
-                                    return {code.fromMemory(code.load(ptr, memoryType(element), bytes), element)};
-                                  },
-                                  [&] { return SmallVector<Value>{code.zero(reg)}; })
+        all.push_back(code.choose(
+                              valid, {reg},
+                              [&]() -> SmallVector<Value> {
+                                Value ptr = sharedPtr(bufferOffset(s.base, type, {coordAt(coords, 0, r), k}));
+                                return {code.fromMemory(code.load(ptr, memoryType(element), bytes), element)};
+                              },
+                              [&] { return SmallVector<Value>{code.zero(reg)}; })
                           .front());
       }
       v = code.fromElements(all);
@@ -298,7 +306,8 @@ LogicalResult NVVMEmitter::emitFma(GemmOp op) {
   if (op.getClear())
     start = code.select(flatten(op.getClear()).front(), code.zero(start.getType()), start);
   int64_t unroll = depth % 4 == 0 ? 4 : 1;
-  auto loop = scf::ForOp::create(code.b, code.loc, code.i32(0), code.i32(depth), code.i32(unroll), ValueRange{start});
+  auto loop =
+      scf::ForOp::create(code.b, code.loc, code.i32(0), code.i32(depth), code.i32(unroll), ValueRange{start});
   {
     OpBuilder::InsertionGuard guard(code.b);
     code.b.setInsertionPointToStart(loop.getBody());

@@ -56,7 +56,8 @@ private:
   LogicalResult emitBulkStore(tile::AsyncCopyOp op);
   LogicalResult emitCpAsync(tile::AsyncCopyOp op);
   FailureOr<Value> tensorMap(Operation *op, Value view, ArrayRef<int64_t> box, unsigned swizzle);
-  SmallVector<Value> boxCoords(Value view, ValueRange offsets, ArrayRef<int64_t> extents, ArrayRef<Value> inside);
+  SmallVector<Value> boxCoords(Value view, ValueRange offsets, ArrayRef<int64_t> extents,
+                               ArrayRef<Value> inside);
   Value address(Value ptr); ///< of a pointer into shared memory, as i32
 
   //===- Products (Wgmma.cpp, Mma.cpp) -----------------------------------------------===//

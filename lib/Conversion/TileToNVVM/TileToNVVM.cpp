@@ -1,11 +1,11 @@
 //===- TileToNVVM.cpp - the pass, and the pipelines around it ----------------===//
 #include "NVVMEmitter.h"
-#include "tilec/Conversion/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Transforms/Passes.h"
+#include "tilec/Conversion/Passes.h"
 
 namespace tilec {
 #define GEN_PASS_DEF_CONVERTTILETONVVM

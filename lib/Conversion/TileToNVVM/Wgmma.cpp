@@ -1,7 +1,7 @@
 //===- Wgmma.cpp - products of warp groups ------------------------------------===//
 //
-// Fence, product and wait carry all accumulators as tied operands: ptxas then sees every dependence, and LLVM can
-// move no use of an accumulator into the time when the engine writes it.
+// Fence, product and wait carry all accumulators as tied operands: ptxas then sees every dependence, and LLVM
+// can move no use of an accumulator into the time when the engine writes it.
 //
 //===----------------------------------------------------------------------===//
 #include "NVVMEmitter.h"
@@ -51,7 +51,8 @@ static SmallVector<Value> tied(Code &c, StringRef text, ArrayRef<Value> words, S
     all += "," + constraints.str();
   SmallVector<Value> operands(words);
   operands.append(more.begin(), more.end());
-  Type result = types.size() == 1 ? types[0] : Type(LLVM::LLVMStructType::getLiteral(c.b.getContext(), types));
+  Type result =
+      types.size() == 1 ? types[0] : Type(LLVM::LLVMStructType::getLiteral(c.b.getContext(), types));
   Value out = c.assembly(result, text, all, operands);
   if (types.size() == 1)
     return {out};
@@ -175,22 +176,23 @@ LogicalResult NVVMEmitter::issueWgmma(Product &p, SmallVector<Value> &acc) {
     if (!aAtom || !p.a.layout.over(*aAtom))
       return unsupported(*p.op, "a register operand that does not consist of the instruction's fragments");
     aPer = aAtom->inSize(DimId::Reg);
-    auto am = p.a.layout.contributions(DimId::Reg, DimId::D0), ak = p.a.layout.contributions(DimId::Reg, DimId::D1);
+    auto am = p.a.layout.contributions(DimId::Reg, DimId::D0),
+         ak = p.a.layout.contributions(DimId::Reg, DimId::D1);
     for (int64_t r = 0; r < p.a.layout.inSize(DimId::Reg); r += aPer)
       aPlace.insert({{am[r].first + am[r].second, ak[r].first + ak[r].second}, r});
   }
   bool isInt = accElement.isInteger(32);
   std::string at = typeName(p.a.element, p.aUnsigned).str(), bt = typeName(p.b.element, p.bUnsigned).str();
   std::string dt = isInt ? "s32" : accElement.isF16() ? "f16" : "f32";
-  std::string name = "wgmma.mma_async.sync.aligned.m64n" + std::to_string(n) + "k" + std::to_string(kInst) + "." + dt +
-                     "." + at + "." + bt;
+  std::string name = "wgmma.mma_async.sync.aligned.m64n" + std::to_string(n) + "k" + std::to_string(kInst) +
+                     "." + dt + "." + at + "." + bt;
   bool hasTrans = at == "f16" || at == "bf16";
   int64_t steps = p.b.k / kInst;
   tieWait(acc, "wgmma.fence.sync.aligned;");
   Value scale;
   if (p.clear)
-    scale = arith::ExtUIOp::create(code.b, code.loc, code.b.getI32Type(),
-                                   code.exor(p.clear, code.boolean(true)));
+    scale =
+        arith::ExtUIOp::create(code.b, code.loc, code.b.getI32Type(), code.exor(p.clear, code.boolean(true)));
   for (int64_t k = 0; k < steps; ++k)
     for (int64_t r = 0; r < regs; r += perAtom) {
       int64_t m0 = mRegs[r].first + mRegs[r].second, n0 = nRegs[r].first + nRegs[r].second;
