@@ -229,7 +229,7 @@ void Elaborator::assignName(llvm::StringRef name, SourceRange where, const Value
     return;
   if (v.isPoison()) {
     // Known, but to no avail: what uses it stays silent.
-    if (flow.get(target->index).kind != Binding::Variable)
+    if (flow.get(target->index).kind == Binding::Unbound)
       bind(target->scope, name, Binding::Constant, v, where, node);
     return;
   }

@@ -38,6 +38,8 @@ void Elaborator::emit(const hir::Stmt *s) {
 }
 
 bool Elaborator::charge(SourceRange where) {
+  constexpr size_t enoughErrors = 500; // one in each of 100,000 unrolled statements helps nobody
+  budget.exhausted |= ctx.sink.hasErrors() && ctx.sink.size() > enoughErrors;
   if (budget.exhausted)
     return false;
   if (++budget.statements <= Budget::maxStatements)

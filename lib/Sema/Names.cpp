@@ -185,7 +185,7 @@ static void closest(llvm::StringRef name, const Range &names, std::string &best,
 
 Value Elaborator::unknown(llvm::StringRef name, SourceRange where) {
   std::string best;
-  unsigned limit = name.size() <= 2 ? 1 : name.size() / 3 + 2;
+  unsigned limit = name.size() <= 2 ? 1 : name.size() <= 5 ? 2 : name.size() / 3 + 1; // exclusive
   for (Scope *s = scope; s; s = s->parent)
     closest(name, s->slots.keys(), best, limit);
   closest(name, module->names.keys(), best, limit);
