@@ -19,7 +19,8 @@ public:
   Loader(llvm::SourceMgr &sources, DiagnosticEngine &diags) : sources(sources), diags(diags) {}
   const ast::Module *parseFile(llvm::StringRef path) override {
     auto buffer = llvm::MemoryBuffer::getFile(path);
-    return buffer ? keep(tilec::parseFile(sources, sources.AddNewSourceBuffer(std::move(*buffer), {}), diags)) : nullptr;
+    return buffer ? keep(tilec::parseFile(sources, sources.AddNewSourceBuffer(std::move(*buffer), {}), diags))
+                  : nullptr;
   }
   const ast::Module *parseText(llvm::StringRef text) override {
     auto buffer = llvm::MemoryBuffer::getMemBufferCopy(text, "<-D>");
