@@ -158,7 +158,7 @@ LogicalResult Emitter::bindArguments(Value values) {
       continue;
     }
     if (!type.isIntOrFloat() || type.getIntOrFloatBitWidth() > 64)
-      return kernel.emitError() << "[E0530] no launch value can hold an argument of type " << type;
+      return kernel.emitError() << "[E0540] no launch value can hold an argument of type " << type;
     Value bits = next();
     Type integer = c.b.getIntegerType(registerType(type).getIntOrFloatBitWidth());
     if (type.isInteger(1))
@@ -203,7 +203,7 @@ LogicalResult Emitter::emitRecastView(RecastViewOp op) {
   ViewDesc desc = viewOf(op.getSource());
   desc.safe = type.getSafe();
   if (desc.element != type.getElementType())
-    return op.emitError() << "[E0531] a view keeps its element type on the CPU: " << from << " to " << type;
+    return op.emitError() << "[E0540] a view keeps its element type on the CPU: " << from << " to " << type;
   bool reshaped = type.getShape().size() != from.getShape().size() || !op.getSizes().empty();
   if (reshaped) {
     desc.sizes.clear();

@@ -92,7 +92,7 @@ LogicalResult Emitter::emitElemAtomic(ElemAtomicOp op) {
   Memory memory = memoryOf(op.getDest());
   Type element = memory.access.element;
   if (isFloat8(element))
-    return op.emitError() << "[E0536] atomics on " << element
+    return op.emitError() << "[E0540] atomics on " << element
                           << " are not supported on the CPU; use a wider type";
   SmallVector<Value> at;
   Value exists;
@@ -118,7 +118,7 @@ LogicalResult Emitter::emitAtomicTile(AtomicOp op) {
   Rect dest = regionOf(op.getDest(), op.getOffsets(), extents, false, std::nullopt);
   Type element = dest.access.element;
   if (isFloat8(element))
-    return op.emitError() << "[E0536] atomics on " << element
+    return op.emitError() << "[E0540] atomics on " << element
                           << " are not supported on the CPU; use a wider type";
   Value scalar = uniform.lookup(op.getValue());
   Rect source;

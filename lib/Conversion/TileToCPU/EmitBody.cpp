@@ -183,12 +183,12 @@ LogicalResult Emitter::emitBodyOp(Operation &op) {
     return success();
   }
   if (isa<PrintOp>(op))
-    return op.emitError() << "[E0532] `print` is not supported on the CPU; write the value into a tensor";
+    return op.emitError() << "[E0540] `print` is not supported on the CPU; write the value into a tensor";
   if (isa<ThreadsOp>(op))
     return op.emitError()
-           << "[E0533] `with Threads()` is not supported on the CPU: a block is one thread there; "
+           << "[E0540] `with Threads()` is not supported on the CPU: a block is one thread there; "
               "use `Parallel`";
-  return op.emitError() << "[E0534] '" << op.getName().getStringRef() << "' has no lowering for the CPU";
+  return op.emitError() << "[E0540] '" << op.getName().getStringRef() << "' has no lowering for the CPU";
 }
 
 LogicalResult Emitter::emitBody(Block &block) {

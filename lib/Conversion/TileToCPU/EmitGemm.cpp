@@ -366,7 +366,7 @@ LogicalResult Emitter::emitGemm(GemmOp op) {
     return success();
   GemmPlan gp = planGemm(op, target);
   if (gp.nr % gp.lanes != 0)
-    return op.emitError() << "[E0406] register block " << gp.mr << "x" << gp.nr << " is no multiple of "
+    return op.emitError() << "[E0402] register block " << gp.mr << "x" << gp.nr << " is no multiple of "
                           << gp.lanes << " lanes";
   Product product;
   product.plan = gp;

@@ -398,7 +398,7 @@ LogicalResult Emitter::emitIm2col(CopyOp op) {
   SmallVector<int64_t> want(op.getExtents() ? *op.getExtents() : getShapeOf(op.getDest().getType()));
   Rect dest = regionOf(op.getDest(), op.getDestOffsets(), want, false, std::nullopt);
   if (dest.extents.size() != 2)
-    return op.emitError() << "[E0535] im2col on the CPU fills a tile with two axes longer than one";
+    return op.emitError() << "[E0540] im2col on the CPU fills a tile with two axes longer than one";
   int64_t reach = conv.getDilation() * (conv.getKernel() - 1) + 1;
   auto outputs = [&](Value size) {
     Value room = c.sub(c.add(size, 2 * conv.getPad()), reach);

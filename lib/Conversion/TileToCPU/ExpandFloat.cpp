@@ -144,7 +144,7 @@ public:
                math::Log10Op, math::Log1pOp, math::PowFOp, math::SinOp, math::SincosOp, math::SinhOp,
                math::TanOp, math::TanhOp>(op))
         return WalkResult::advance();
-      op->emitError() << "[E0538] " << op->getName().stripDialect() << " of " << op->getOperand(0).getType()
+      op->emitError() << "[E0540] " << op->getName().stripDialect() << " of " << op->getOperand(0).getType()
                       << " is not supported on the CPU";
       return WalkResult::interrupt();
     });

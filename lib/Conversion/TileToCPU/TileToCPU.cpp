@@ -28,7 +28,7 @@ public:
   LogicalResult run() {
     launch = kernel.getDeviceLaunch();
     if (!launch)
-      return kernel.emitError() << "[E0537] a device kernel holds one launch";
+      return kernel.emitError() << "[E0540] a device kernel holds one launch";
     if (failed(plan.build(launch, target)) || failed(makeCount()) || failed(makeWork()))
       return failure();
     kernel.erase();
