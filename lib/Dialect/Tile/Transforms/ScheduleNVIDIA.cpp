@@ -326,6 +326,12 @@ LogicalResult Scheduler::writeStages(LaunchOp l, bool roles) {
   int64_t perLoopFixed = 0, staging = 0;
   SmallVector<std::pair<scf::ForOp, int64_t>> loops;
   l.walk([&](AllocOp alloc) { perLoopFixed += bytesOf(alloc.getBuffer().getType()); });
+  // Register operands of products on the plain units will pass through shared memory.
+  l.walk([&](GemmOp gemm) {
+    for (Value operand : {gemm.getA(), gemm.getB()})
+      if (auto t = dyn_cast<TileType>(operand.getType()); t && gemm.getInstAttr().getKind() == InstKind::fma)
+        perLoopFixed += t.getNumElements() * std::max<int64_t>(8, t.getElementType().getIntOrFloatBitWidth()) / 8;
+  });
   if (staged(l, roles))
     l.walk([&](StoreOp store) {
       if (isa<ViewType>(store.getDest().getType()))

@@ -1,0 +1,223 @@
+//===- RoleBuilder.cpp - clones of a launch body, one per role ---------------===//
+#include "RoleBuilder.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace tilec::tile;
+
+namespace {
+
+/// Clones blocks into one role. Loops that contain uses of rings carry the rings' cursors.
+class RoleCloner {
+public:
+  RoleCloner(OpBuilder &b, ArrayRef<RingPlan> plans, ArrayRef<Value> rings, bool load)
+      : b(b), plans(plans), rings(rings), load(load), cursors(plans.size()) {}
+
+  void run(Block &body, IRMapping mapping);
+
+private:
+  void cloneBlock(Block &from, IRMapping &mapping);
+  void cloneOp(Operation &op, IRMapping &mapping);
+  void cloneFor(scf::ForOp loop, IRMapping &mapping);
+  void produce(unsigned ring, IRMapping &mapping);
+  void consume(unsigned ring, IRMapping &mapping);
+  void release(unsigned ring, Location loc);
+  SmallVector<unsigned> ringsIn(Operation *op);
+  /// Is the op (a loop or branch) of any use to the load role?
+  bool wantedByLoad(Operation &op);
+
+  OpBuilder &b;
+  ArrayRef<RingPlan> plans;
+  ArrayRef<Value> rings;
+  bool load;
+  SmallVector<Value> cursors; ///< current position in each ring
+};
+
+} // namespace
+
+SmallVector<unsigned> RoleCloner::ringsIn(Operation *op) {
+  SmallVector<unsigned> found;
+  for (auto [i, plan] : llvm::enumerate(plans))
+    if (op->isProperAncestor(plan.copies.front()))
+      found.push_back(i);
+  return found;
+}
+
+bool RoleCloner::wantedByLoad(Operation &op) {
+  if (op.getNumRegions())
+    return false;
+  return isPure(&op) && llvm::all_of(op.getResultTypes(),
+                                     [](Type t) { return t.isIntOrIndexOrFloat() || isa<ViewType>(t); });
+}
+
+void RoleCloner::produce(unsigned ring, IRMapping &mapping) {
+  const RingPlan &plan = plans[ring];
+  Location loc = CopyOp(plan.copies.front()).getLoc();
+  auto type = cast<RingType>(rings[ring].getType());
+  SmallVector<Type> buffers(type.getBuffers());
+  auto slot = AcquireOp::create(b, loc, buffers, rings[ring], cursors[ring], b.getI64IntegerAttr(plan.bytes));
+  SmallVector<Value> tokens;
+  for (auto [i, copy] : llvm::enumerate(plan.copies)) {
+    CopyOp c = copy;
+    SmallVector<Value> offsets;
+    for (Value o : c.getSourceOffsets())
+      offsets.push_back(mapping.lookupOrDefault(o));
+    auto async =
+        AsyncCopyOp::create(b, c.getLoc(), TokenType::get(b.getContext()),
+                            mapping.lookupOrDefault(c.getSource()), offsets, slot.getBuffers()[i],
+                            ValueRange{}, c.getExtentsAttr(), c.getIm2colAttr(), c.getEngineAttr(), Value());
+    tokens.push_back(async.getToken());
+  }
+  CommitOp::create(b, loc, rings[ring], cursors[ring], tokens);
+  cursors[ring] = AdvanceOp::create(b, loc, cursors[ring]).getNext();
+}
+
+void RoleCloner::consume(unsigned ring, IRMapping &mapping) {
+  const RingPlan &plan = plans[ring];
+  auto type = cast<RingType>(rings[ring].getType());
+  SmallVector<Type> buffers(type.getBuffers());
+  auto slot = ConsumeOp::create(b, plan.first->getLoc(), buffers, rings[ring], cursors[ring]);
+  for (auto [i, copy] : llvm::enumerate(plan.copies))
+    mapping.map(CopyOp(copy).getDest(), slot.getBuffers()[i]);
+}
+
+void RoleCloner::release(unsigned ring, Location loc) {
+  ReleaseOp::create(b, loc, rings[ring], cursors[ring], ValueRange{});
+  cursors[ring] = AdvanceOp::create(b, loc, cursors[ring]).getNext();
+}
+
+void RoleCloner::cloneFor(scf::ForOp loop, IRMapping &mapping) {
+  SmallVector<unsigned> carried = ringsIn(loop);
+  SmallVector<unsigned> kept; // iter_args of the source loop
+  for (unsigned i = 0; i < loop.getInitArgs().size(); ++i)
+    if (!load || loop.getInitArgs()[i].getType().isIntOrIndexOrFloat())
+      kept.push_back(i);
+  SmallVector<Value> inits;
+  for (unsigned i : kept)
+    inits.push_back(mapping.lookupOrDefault(loop.getInitArgs()[i]));
+  // A scalar that the load role could not compute has no counterpart: no copy depends on it.
+  if (load)
+    for (unsigned n = kept.size(); n-- > 0;)
+      if (!inits[n] || !mapping.contains(loop.getInitArgs()[kept[n]]))
+        if (loop->getParentOfType<LaunchOp>().getBody().isAncestor(
+                loop.getInitArgs()[kept[n]].getParentRegion())) {
+          inits.erase(inits.begin() + n);
+          kept.erase(kept.begin() + n);
+        }
+  unsigned scalars = inits.size();
+  for (unsigned ring : carried)
+    inits.push_back(cursors[ring]);
+  auto next = scf::ForOp::create(b, loop.getLoc(), mapping.lookupOrDefault(loop.getLowerBound()),
+                                 mapping.lookupOrDefault(loop.getUpperBound()),
+                                 mapping.lookupOrDefault(loop.getStep()), inits);
+  for (NamedAttribute attr : loop->getDiscardableAttrs())
+    next->setDiscardableAttr(attr.getName(), attr.getValue());
+  mapping.map(loop.getInductionVar(), next.getInductionVar());
+  for (auto [n, i] : llvm::enumerate(kept))
+    mapping.map(loop.getRegionIterArgs()[i], next.getRegionIterArgs()[n]);
+  for (auto [n, ring] : llvm::enumerate(carried))
+    cursors[ring] = next.getRegionIterArgs()[scalars + n];
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(next.getBody());
+  if (!next.getBody()->empty())
+    next.getBody()->getTerminator()->erase();
+  cloneBlock(*loop.getBody(), mapping);
+  SmallVector<Value> yields;
+  for (unsigned i : kept)
+    yields.push_back(mapping.lookupOrDefault(loop.getYieldedValues()[i]));
+  for (unsigned ring : carried)
+    yields.push_back(cursors[ring]);
+  scf::YieldOp::create(b, loop.getLoc(), yields);
+  for (auto [n, i] : llvm::enumerate(kept))
+    mapping.map(loop.getResult(i), next.getResult(n));
+  for (auto [n, ring] : llvm::enumerate(carried))
+    cursors[ring] = next.getResult(scalars + n);
+}
+
+void RoleCloner::cloneOp(Operation &op, IRMapping &mapping) {
+  if (isa<AllocOp>(op))
+    return; // shared by the roles, outside
+  if (auto copy = dyn_cast<CopyOp>(op)) {
+    for (auto [ring, plan] : llvm::enumerate(plans))
+      if (llvm::is_contained(plan.copies, copy)) {
+        if (load && plan.copies.back() == copy)
+          produce(ring, mapping);
+        return;
+      }
+  }
+  if (auto loop = dyn_cast<scf::ForOp>(op); loop && (!load || !ringsIn(loop).empty()))
+    return cloneFor(loop, mapping);
+  if (load && !wantedByLoad(op))
+    return;
+  if (load && llvm::any_of(op.getOperands(), [&](Value v) {
+        auto launch = op.getParentOfType<LaunchOp>();
+        return launch.getBody().isAncestor(v.getParentRegion()) && !mapping.contains(v);
+      }))
+    return; // computed from tiles
+  b.clone(op, mapping);
+}
+
+void RoleCloner::cloneBlock(Block &from, IRMapping &mapping) {
+  for (Operation &op : from.without_terminator()) {
+    if (!load)
+      for (unsigned ring = 0; ring < plans.size(); ++ring)
+        if (plans[ring].first == &op)
+          consume(ring, mapping);
+    // A buffer that nobody reads is consumed and released where it is filled.
+    cloneOp(op, mapping);
+    if (!load)
+      for (unsigned ring = 0; ring < plans.size(); ++ring)
+        if (plans[ring].last == &op)
+          release(ring, op.getLoc());
+  }
+}
+
+void RoleCloner::run(Block &body, IRMapping mapping) {
+  for (auto [i, ring] : llvm::enumerate(rings))
+    cursors[i] = CursorOp::create(b, ring.getLoc(),
+                                  CursorType::get(b.getContext(), cast<RingType>(ring.getType()).getDepth()));
+  cloneBlock(body, mapping);
+}
+
+void tilec::tile::splitRoles(LaunchOp launch, ArrayRef<RingPlan> plans) {
+  OpBuilder b(launch.getContext());
+  Location loc = launch.getLoc();
+  Block &body = launch.getBody().front();
+  Block *old = body.splitBlock(body.begin());
+  b.setInsertionPointToStart(&body);
+  IRMapping mapping;
+  llvm::SmallPtrSet<Operation *, 8> ringAllocs;
+  for (const RingPlan &plan : plans)
+    for (CopyOp copy : plan.copies)
+      ringAllocs.insert(copy.getDest().getDefiningOp());
+  for (Operation &op : *old) // buffers that stay
+    if (isa<AllocOp>(op) && !ringAllocs.contains(&op))
+      b.clone(op, mapping);
+  for (BlockArgument arg : body.getArguments())
+    mapping.map(arg, arg);
+  SmallVector<Value> rings;
+  for (const RingPlan &plan : plans) {
+    SmallVector<Type> buffers;
+    for (CopyOp copy : plan.copies)
+      buffers.push_back(copy.getDest().getType());
+    auto type = RingType::get(b.getContext(), plan.depth, buffers);
+    rings.push_back(RingOp::create(b, CopyOp(plan.copies.front()).getLoc(), type, IntegerAttr(),
+                                   IntegerAttr(), DenseI64ArrayAttr(), IntegerAttr()));
+  }
+  SmallVector<Attribute> roles;
+  for (RoleAttr role : launch.getScheduleAttr().getRoles())
+    roles.push_back(role);
+  auto groups = WarpGroupsOp::create(b, loc, b.getArrayAttr(roles), roles.size());
+  YieldOp::create(b, loc);
+  for (auto [i, role] : llvm::enumerate(launch.getScheduleAttr().getRoles())) {
+    Block &into = groups.getBodies()[i].emplaceBlock();
+    b.setInsertionPointToStart(&into);
+    RoleCloner(b, plans, rings, role.getKind() == RoleKind::load).run(*old, mapping);
+    b.setInsertionPointToEnd(&into);
+    YieldOp::create(b, loc);
+  }
+  old->dropAllReferences();
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*old)))
+    op.dropAllUses(), op.erase();
+  old->erase();
+}
