@@ -50,7 +50,8 @@ def check(code):
     if not os.path.exists(path):
         return [f"{code}: no page"]
     text = open(path, encoding="utf-8").read()
-    if code == "E0690":  # a defect of tilec: whoever knows an example mends it
+    # E0690 is a defect of tilec: whoever knows an example mends it. E0540 guards stages that Sema shields from sources.
+    if code in ("E0540", "E0690"):
         return [] if text.startswith(f"# {code}: ") else [f"{code}: the page wants a title"]
     if not text.startswith(f"# {code}: ") or "\n## Wrong\n" not in text or "\n## Right\n" not in text:
         return [f"{code}: the page wants a title `# {code}: ...` and the sections Wrong and Right"]

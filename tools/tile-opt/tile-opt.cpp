@@ -16,6 +16,7 @@
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -35,6 +36,7 @@ int main(int argc, char **argv) {
   registerAllExtensions(registry); // among them what convert-to-llvm asks each dialect for
   registerTransformsPasses();
   registerConversionPasses();
+  memref::registerMemRefPasses();
   tilec::tile::registerTileTransformsPasses();
   tilec::registerConvertTileHostToLLVM();
   tilec::registerConvertTileToCPU();
