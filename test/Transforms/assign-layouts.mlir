@@ -1,0 +1,45 @@
+// RUN: tile-opt %S/Inputs/gemm-sm90a.mlir --tile-select-schedule --tile-assign-layouts 2>/dev/null | FileCheck %s --check-prefix=HOPPER
+// RUN: tile-opt %S/Inputs/gemm-sm90a.mlir --tile-select-schedule --tile-assign-layouts 2>/dev/null | tile-opt --tile-verify-stage=stage=laid-out
+// RUN: tile-opt %S/Inputs/gemm-sm80.mlir --tile-select-schedule --tile-assign-layouts 2>/dev/null | tile-opt --tile-verify-stage=stage=laid-out
+// RUN: tile-opt %s --tile-assign-layouts | FileCheck %s
+
+// The accumulator of m64n256 over two warp groups; everything that meets it at the same indices has its layout.
+// HOPPER: #[[ACC:.*]] = #tile.layout<"reg 2:d1 2:8d0 32:8d1 | lane 4:2d1 8:d0 | warp 4:16d0 | group 2:64d0 -> 128x256">
+// HOPPER: tile.alloc : <128x64xf16, #[[A:.*]]>
+// HOPPER: tile.splat {{.*}} : <128x256xf32, #[[ACC]]>
+// HOPPER: tile.generic {{.*}} layout #[[ACC]]
+// HOPPER-NOT: convert_layout
+// The result leaves by a staging buffer and the copy engine.
+// HOPPER: tile.store {{.*}} : <128x256xf16, #[[ACC]]>, !tile.buffer
+// HOPPER: tile.copy {{.*}} engine tma : !tile.buffer<128x256xf16
+
+#schedule = #tile.schedule<threads = 128, partition = [4, 1]>
+// A row maximum has its parent's layout without the axis; the generic that reads it needs no conversion.
+// CHECK-LABEL: tile.kernel @rows
+// CHECK: tile.reduce max
+// CHECK-NOT: convert_layout
+// A gather passes through shared memory.
+// CHECK: %[[B:.*]] = tile.alloc
+// CHECK: tile.store {{.*}} to %[[B]]
+// CHECK: tile.generic
+// CHECK: tile.elem_load %[[B]]
+tile.kernel @rows(%g: index, %X: !tile.view<?x?xf32>, %Y: !tile.view<?x?xf32>) attributes {tile.device, tile.target = #tile.target<"sm_90a">} {
+  tile.launch (%b) in (%g) schedule #schedule {
+    %c0 = arith.constant 0 : index
+    %x = tile.load %X[%b, %c0] : !tile.view<?x?xf32> -> !tile.tile<8x256xf32>
+    %m = tile.reduce max %x axis 1 : !tile.tile<8x256xf32> -> !tile.tile<8xf32>
+    %y = tile.generic [8, 256] ins(%m : !tile.tile<8xf32>) outs(%x : !tile.tile<8x256xf32>) maps [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>] {
+    ^bb0(%i: index, %j: index, %e: f32, %old: f32):
+      %d = arith.subf %old, %e : f32
+      tile.yield %d : f32
+    } -> !tile.tile<8x256xf32>
+    %z = tile.generic [8, 256] outs(%y : !tile.tile<8x256xf32>) maps [affine_map<(i, j) -> (i, j)>] {
+    ^bb0(%i: index, %j: index, %old: f32):
+      %v = tile.extract %x[%i, %i] : !tile.tile<8x256xf32>
+      %d = arith.addf %old, %v : f32
+      tile.yield %d : f32
+    } -> !tile.tile<8x256xf32>
+    tile.store %z to %Y[%b, %c0] : !tile.tile<8x256xf32>, !tile.view<?x?xf32>
+  }
+  tile.yield
+}
