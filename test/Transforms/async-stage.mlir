@@ -16,7 +16,7 @@
 // PERSISTENT: tile.raster %[[T]] in({{.*}}) <kind = grouped, group = 8>
 
 // Both copies have one ring; the load role acquires, copies and commits, the compute role consumes and releases.
-// ROLES: tile.ring{{.*}}<3 x [
+// ROLES: tile.ring : <3 x{{ ?}}[
 // ROLES: role <kind = load
 // ROLES: tile.acquire {{.*}} tx 49152
 // ROLES: tile.async_copy tma
