@@ -2,6 +2,7 @@
 #include "CollectLibrary.h"
 #include "tilec/Dialect/Tile/IR/Tile.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace tilec;
 using namespace tilec::tile;
@@ -133,9 +134,11 @@ static std::string text(mlir::DictionaryAttr dict, llvm::StringRef name) {
 static Condition readCondition(mlir::DictionaryAttr dict) {
   Condition c;
   std::string kind = text(dict, "kind");
-  c.kind = kind == "multiple_of" ? Condition::MultipleOf
-           : kind == "at_least"  ? Condition::AtLeast
-                                 : Condition::AtMost;
+  c.kind = llvm::StringSwitch<Condition::Kind>(kind)
+               .Case("multiple_of", Condition::MultipleOf)
+               .Case("at_least", Condition::AtLeast)
+               .Case("at_most", Condition::AtMost)
+               .Default(Condition::Equal);
   c.slot = number(dict, "slot");
   c.value = number(dict, "value");
   c.text = text(dict, "text");
@@ -179,7 +182,8 @@ static Variant readVariant(mlir::Operation *function) {
   if (auto list = function->getAttrOfType<mlir::ArrayAttr>("tile.params"))
     for (auto dict : list.getAsRange<mlir::DictionaryAttr>())
       v.params.push_back(readParam(dict));
-  // A tensor that the copy engine cannot describe (an odd row length of a stored one, say) goes to the next variant.
+  // A tensor that the copy engine cannot describe (an odd row length of a stored one, say) goes to the next
+  // variant.
   if (llvm::any_of(v.params, [](const Param &p) { return p.kind == Param::Map; }))
     v.conditions.push_back({Condition::Maps, 0, 0, "every tensor can be described to the copy engine"});
   return v;

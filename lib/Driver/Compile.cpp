@@ -19,6 +19,7 @@
 #include "tilec/Target/ObjectWriter.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/SHA256.h"
 
 using namespace tilec;
@@ -53,6 +54,7 @@ private:
   bool runStage(mlir::ModuleOp module, llvm::StringRef what,
                 llvm::function_ref<void(mlir::OpPassManager &)> build);
   void dump(llvm::StringRef kind, const TargetDesc *target, mlir::ModuleOp module);
+  bool checkNames();
   int lower(Lowering &lowering, Stage last);
   int compileCPU(Lowering &lowering);
   int compileGPU(std::vector<Lowering *> lowerings);
@@ -283,6 +285,8 @@ int Compilation::middle() {
     hash.update(sources.getMemoryBuffer(b)->getBuffer());
   library.sourceHash = llvm::toHex(hash.final(), /*LowerCase=*/true);
   library.kernels = describeKernels(*program, *module);
+  if (!checkNames())
+    return ExitSource;
   host = mlir::OwningOpRef<mlir::ModuleOp>(module->clone());
 
   for (const std::string &name : options.targets)
@@ -319,11 +323,23 @@ void Compilation::reportResources() const {
       for (const auto &launch : kernel)
         for (const target::Variant &v : launch)
           if (image.kind == target::Image::CPU)
-            llvm::errs() << image.arch << " " << v.symbol << ": " << v.arenaBytes << " bytes of scratch for each thread\n";
+            llvm::errs() << image.arch << " " << v.symbol << ": " << v.arenaBytes
+                         << " bytes of scratch for each thread\n";
           else
-            llvm::errs() << image.arch << " " << v.symbol << ": " << v.threads << " threads, " << v.resources.registers
-                         << " registers, " << v.resources.spillStores << " bytes spilled, " << v.dynamicShared
-                         << " bytes of shared memory\n";
+            llvm::errs() << image.arch << " " << v.symbol << ": " << v.threads << " threads, "
+                         << v.resources.registers << " registers, " << v.resources.spillStores
+                         << " bytes spilled, " << v.dynamicShared << " bytes of shared memory\n";
+}
+
+/// Every kernel becomes C functions: their names must be free in C and C++.
+bool Compilation::checkNames() {
+  auto collisions = target::checkApiNames(library);
+  for (const target::NameCollision &c : collisions) {
+    uint32_t line = library.kernels[c.kernel].line, begin = diags.lines().lineBegin(buffer, line);
+    uint32_t size = diags.lines().lineText(buffer, line).size();
+    diags.report(diag::E0154, {buffer, begin, begin + size}, c.name, c.why);
+  }
+  return collisions.empty();
 }
 
 int Compilation::lower(Lowering &lowering, Stage last) {
@@ -379,6 +395,10 @@ target::BackendOptions Compilation::backendOptions(const TargetDesc &t) {
   b.keepLLVM = wants("llvm");
   b.keepISA = wants("asm") || wants("ptx") || !options.saveTemps.empty();
   b.jobs = options.maxJobs;
+  // Line tables hold a date of the source; reproducible builds choose it.
+  if (auto date = llvm::sys::Process::GetEnv("SOURCE_DATE_EPOCH"))
+    if (int64_t seconds; !llvm::StringRef(*date).getAsInteger(10, seconds) && seconds > 0)
+      b.sourceDate = seconds;
   b.timing = &timing;
   bool image = wantsObject() || wants("cubin") || wants("hsaco");
   b.stopAfter = image       ? target::StopAfter::Image
