@@ -6,7 +6,7 @@ import lit.formats
 config.name = "tilec"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".tile", ".mlir", ".test", ".c"]
-config.excludes = ["Inputs", "consumer", "lit.cfg.py", "CMakeLists.txt", "device", "amdemu"]
+config.excludes = ["Inputs", "consumer", "lit.cfg.py", "CMakeLists.txt"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.build_dir, "test")
 

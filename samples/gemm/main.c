@@ -1,7 +1,6 @@
-/* The smallest program that calls a compiled kernel: products of several shapes on the CPU, each checked against double
- * precision. Build it with
- *     tilec gemm.tile -D dt=float32 -D BK=32
- *     cc main.c gemm.o -ltile_rt -lm -o gemm && ./gemm
+/* The smallest program that calls a compiled kernel: products of several shapes on the CPU, each checked
+ * against double precision. Build it with tilec gemm.tile -D dt=float32 -D BK=32 cc main.c gemm.o -ltile_rt
+ * -lm -o gemm && ./gemm
  */
 #include "gemm.h"
 #include <math.h>
@@ -29,7 +28,8 @@ static float *values(int64_t count) {
   return p;
 }
 
-/* Largest |got - want| over its bound 2 u |want| + 4 (K + 2) u (|A| |B|), u = 2^-24; infinite where an element is NaN. */
+/* Largest |got - want| over its bound 2 u |want| + 4 (K + 2) u (|A| |B|), u = 2^-24; infinite where an
+ * element is NaN. */
 static double worst(const float *a, const float *b, const float *c, int64_t m, int64_t n, int64_t k) {
   const double u = 1.0 / (1 << 24);
   double result = 0, *sum = malloc(sizeof(double) * (size_t)n), *size = malloc(sizeof(double) * (size_t)n);
@@ -78,8 +78,8 @@ static int product(int64_t m, int64_t n, int64_t k) {
     best = took < best ? took : best;
   }
   double error = worst(a, b, c, m, n, k);
-  printf("cpu     %5lld x %5lld x %5lld   %8.4f   %10.1f   %s\n", (long long)m, (long long)n, (long long)k, error,
-         2e-9 * (double)m * (double)n * (double)k / best, error <= 1 ? "ok" : "WRONG");
+  printf("cpu     %5lld x %5lld x %5lld   %8.4f   %10.1f   %s\n", (long long)m, (long long)n, (long long)k,
+         error, 2e-9 * (double)m * (double)n * (double)k / best, error <= 1 ? "ok" : "WRONG");
   free(a);
   free(b);
   free(c);

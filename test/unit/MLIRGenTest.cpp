@@ -182,9 +182,9 @@ TEST(MLIRGen, IrregularWriteGoesThroughSharedMemory) {
     h.nest({i}, {h.num(64)}, [&] { h.store(f, {h.el(I, {h.ref(i)})}, h.real(1)); });
     h.copy(h.whole(f), h.part(Y, {h.num(0)}, {64}));
   });
-  EXPECT_TRUE(inOrder(text, {"tile.alloc : <64xf32>", "tile.store", "tile.generic [64] maps",
-                             "tile.elem_load %arg0[", "arith.index_cast", "tile.elem_store", "tile.load",
-                             "tile.store"}));
+  EXPECT_TRUE(
+      inOrder(text, {"tile.alloc : <64xf32>", "tile.store", "tile.generic [64] maps", "tile.elem_load %arg0[",
+                     "arith.index_cast", "tile.elem_store", "tile.load", "tile.store"}));
 }
 
 TEST(MLIRGen, GuardedReadStaysWhereItStands) {
@@ -251,9 +251,8 @@ TEST(MLIRGen, ReduceRoundsOnce) {
     h.reduce(ReduceOp::AbsSum, h.whole(x), sum, 1)->clear = false;
     h.copy(h.whole(sum), h.part(Y, {h.num(0)}, {64}));
   });
-  EXPECT_TRUE(inOrder(text, {"arith.extf", "math.absf", "tile.reduce  add",
-                             ": <64x128xf32> -> <64xf32>", "arith.extf", "arith.addf",
-                             "arith.truncf", "tile.store"}));
+  EXPECT_TRUE(inOrder(text, {"arith.extf", "math.absf", "tile.reduce  add", ": <64x128xf32> -> <64xf32>",
+                             "arith.extf", "arith.addf", "arith.truncf", "tile.store"}));
 }
 
 TEST(MLIRGen, UnsignedMaximumFlipsTheTopBit) {

@@ -42,7 +42,8 @@ int main(int argc, char **argv) {
   tilec::registerConvertTileToCPU();
   tilec::registerExpandMathForCPU();
   tilec::registerConvertTileToNVVM();
-  PassPipelineRegistration<>("tile-nvvm-to-llvm", "What follows convert-tile-to-nvvm: LLVM and NVVM dialects only",
+  PassPipelineRegistration<>("tile-nvvm-to-llvm",
+                             "What follows convert-tile-to-nvvm: LLVM and NVVM dialects only",
                              [](OpPassManager &pm) { tilec::buildLLVMNVVM(pm); });
   return failed(MlirOptMain(argc, argv, "tilec's optimizer driver\n", registry));
 }

@@ -1,8 +1,8 @@
 //===- Pipelines.h - the stages, in order ------------------------------------===//
 #ifndef TILEC_PIPELINES_PIPELINES_H
 #define TILEC_PIPELINES_PIPELINES_H
-#include "tilec/Support/Target.h"
 #include "mlir/Pass/PassManager.h"
+#include "tilec/Support/Target.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace tilec {
@@ -20,9 +20,10 @@ struct PipelineOptions {
 /// Kernels as MLIRGen makes them -> one host kernel and one device kernel per launch. Knows no target.
 void buildTileStage(mlir::OpPassManager &pm);
 
-/// One stage of the device kernels of one target (`tile.target` is set on them). The pass manager is anchored on
-/// builtin.module.
-void buildDeviceStage(mlir::OpPassManager &pm, Stage stage, const TargetDesc &target, const PipelineOptions &options);
+/// One stage of the device kernels of one target (`tile.target` is set on them). The pass manager is anchored
+/// on builtin.module.
+void buildDeviceStage(mlir::OpPassManager &pm, Stage stage, const TargetDesc &target,
+                      const PipelineOptions &options);
 
 /// Host kernels -> LLVM dialect.
 void buildHostPipeline(mlir::OpPassManager &pm);

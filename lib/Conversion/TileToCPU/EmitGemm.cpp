@@ -217,12 +217,13 @@ LogicalResult Emitter::emitLazyCopy(CopyOp op) {
   touched[axes.kept] = top;
   touched[axes.summed] = alike ? hi[axes.summed] : c.index(shape[axes.summed]);
   Value zeroElement = c.zero(registerType(dest.access.element));
-  // Offsets below zero, and copies for products that disagree about the axes, are rare: zero everything first. Otherwise
-  // rows begin at 0, on which panels depend.
+  // Offsets below zero, and copies for products that disagree about the axes, are rare: zero everything
+  // first. Otherwise rows begin at 0, on which panels depend.
   Value early = alike ? c.lt(c.index(0), c.add(lo[0], lo[1])) : c.boolean(true);
   MoveOptions options;
   options.prefetch = isA ? 8 : 4;
-  bool padded = isPanel && unitStride(source.access, axes.kept, 2) && unitStride(dest.access, axes.kept, multiple);
+  bool padded =
+      isPanel && unitStride(source.access, axes.kept, 2) && unitStride(dest.access, axes.kept, multiple);
   if (padded)
     options.padTo = multiple;
   c.when(

@@ -6,7 +6,6 @@
 #include "axpy.h"
 #include "hostile.h"
 #include "names.h"
-#include "names.h"
 #include "tables.h"
 
 int used(void);

@@ -13,23 +13,25 @@ static void dims(const char *what, const tile_gen_dim *d, int32_t n) {
 
 static void variant(const tile_gen_variant *v) {
   int32_t i, j;
-  printf("    variant %s image %d function %d threads %d blocks %d regs %d flags %d shared %lld+%lld arena %lld cpu %d%d\n",
-         v->symbol, (int)v->image, (int)v->function, (int)v->threads, (int)v->min_blocks, (int)v->registers, (int)v->flags,
-         (long long)v->shared_bytes, (long long)v->static_shared_bytes, (long long)v->arena_bytes, v->count != NULL,
-         v->work != NULL);
+  printf("    variant %s image %d function %d threads %d blocks %d regs %d flags %d shared %lld+%lld arena "
+         "%lld cpu %d%d\n",
+         v->symbol, (int)v->image, (int)v->function, (int)v->threads, (int)v->min_blocks, (int)v->registers,
+         (int)v->flags, (long long)v->shared_bytes, (long long)v->static_shared_bytes,
+         (long long)v->arena_bytes, v->count != NULL, v->work != NULL);
   for (i = 0; i < v->num_conditions; ++i)
-    printf("      condition %d slot %d value %lld: %s\n", (int)v->conditions[i].kind, (int)v->conditions[i].slot,
-           (long long)v->conditions[i].value, v->conditions[i].text);
+    printf("      condition %d slot %d value %lld: %s\n", (int)v->conditions[i].kind,
+           (int)v->conditions[i].slot, (long long)v->conditions[i].value, v->conditions[i].text);
   for (i = 0; i < v->num_params; ++i)
-    printf("      param kind %d index %d size %d\n", (int)v->params[i].kind, (int)v->params[i].index, (int)v->params[i].size);
+    printf("      param kind %d index %d size %d\n", (int)v->params[i].kind, (int)v->params[i].index,
+           (int)v->params[i].size);
   for (i = 0; i < v->num_maps; ++i) {
     const tile_gen_map *m = &v->maps[i];
-    printf("      map slot %d view %d arg %d type %d bits %d rank %d:", (int)m->slot, (int)m->view_rank, (int)m->arg,
-           (int)m->type, (int)m->elem_bits, (int)m->rank);
+    printf("      map slot %d view %d arg %d type %d bits %d rank %d:", (int)m->slot, (int)m->view_rank,
+           (int)m->arg, (int)m->type, (int)m->elem_bits, (int)m->rank);
     for (j = 0; j < 5; ++j)
       printf(" %d/%d/%d", (int)m->axes[j], (int)m->box[j], (int)m->elem_step[j]);
-    printf(" interleave %d swizzle %d l2 %d fill %d reserved %d\n", (int)m->interleave, (int)m->swizzle, (int)m->l2_promotion,
-           (int)m->oob_fill, (int)m->reserved[2]);
+    printf(" interleave %d swizzle %d l2 %d fill %d reserved %d\n", (int)m->interleave, (int)m->swizzle,
+           (int)m->l2_promotion, (int)m->oob_fill, (int)m->reserved[2]);
   }
 }
 
@@ -43,25 +45,28 @@ static void library(const tile_gen_library *l) {
            l->images[i].data ? *(const unsigned char *)l->images[i].data : -1);
   for (i = 0; i < l->num_kernels; ++i) {
     const tile_gen_kernel *g = &l->kernels[i];
-    printf("kernel %s args %d tensors %d symbols %d launches %d index %d flags %d\n", g->name, (int)g->num_args,
-           (int)g->num_tensors, (int)g->num_symbols, (int)g->num_launches, (int)g->index_bits, (int)g->flags);
+    printf("kernel %s args %d tensors %d symbols %d launches %d index %d flags %d\n", g->name,
+           (int)g->num_args, (int)g->num_tensors, (int)g->num_symbols, (int)g->num_launches,
+           (int)g->index_bits, (int)g->flags);
     for (j = 0; j < g->num_args; ++j) {
       const tile_gen_arg *a = &g->args[j];
-      printf("  arg %s kind %d rank %d access %d dtype %d/%d align %lld\n", a->name, (int)a->kind, (int)a->rank,
-             (int)a->access, a->dtype_code, a->dtype_bits, (long long)a->align);
+      printf("  arg %s kind %d rank %d access %d dtype %d/%d align %lld\n", a->name, (int)a->kind,
+             (int)a->rank, (int)a->access, a->dtype_code, a->dtype_bits, (long long)a->align);
       dims("dims", a->dims, a->rank);
       dims("strides", a->strides, a->rank);
     }
     for (j = 0; j < g->num_launches; ++j) {
-      printf("  launch %s grid %d slots %d\n", g->launches[j].name, (int)g->launches[j].grid_rank, (int)g->launches[j].num_slots);
+      printf("  launch %s grid %d slots %d\n", g->launches[j].name, (int)g->launches[j].grid_rank,
+             (int)g->launches[j].num_slots);
       for (k = 0; k < g->launches[j].num_variants; ++k)
         variant(&g->launches[j].variants[k]);
     }
   }
 }
 
-tile_status tile_rt_begin(tile_call *call, const tile_gen_library *lib, int32_t kernel, int32_t mode, const tile_launch *launch,
-                          uint64_t *bytes, const tile_tensor *const *tensors, int64_t *symbols, uint64_t *views) {
+tile_status tile_rt_begin(tile_call *call, const tile_gen_library *lib, int32_t kernel, int32_t mode,
+                          const tile_launch *launch, uint64_t *bytes, const tile_tensor *const *tensors,
+                          int64_t *symbols, uint64_t *views) {
   uint64_t i;
   (void)call, (void)launch, (void)bytes, (void)tensors, (void)symbols;
   if (mode == TILE_MODE_CHECK)
@@ -72,11 +77,11 @@ tile_status tile_rt_begin(tile_call *call, const tile_gen_library *lib, int32_t 
       views[i] = 100 + i;
   return TILE_OK;
 }
-tile_status tile_rt_fail(tile_call *call, tile_status status, int32_t arg, int32_t dim, int64_t expected, int64_t actual,
-                         const char *text) {
+tile_status tile_rt_fail(tile_call *call, tile_status status, int32_t arg, int32_t dim, int64_t expected,
+                         int64_t actual, const char *text) {
   (void)call;
-  printf("fail %d arg %d dim %d expected %lld actual %lld: %s\n", (int)status, (int)arg, (int)dim, (long long)expected,
-         (long long)actual, text);
+  printf("fail %d arg %d dim %d expected %lld actual %lld: %s\n", (int)status, (int)arg, (int)dim,
+         (long long)expected, (long long)actual, text);
   return TILE_OK;
 }
 tile_status tile_rt_workspace(tile_call *call, int64_t bytes, uint64_t *address) {

@@ -160,7 +160,8 @@ LogicalResult RequireEqualOp::verify() {
   if (!kernel || kernel.isDevice() || (*this)->getParentOfType<LaunchOp>())
     return emitOpError() << "belongs on the host level of a kernel";
   uint64_t arg = getArg();
-  auto view = arg < kernel.getArgumentTypes().size() ? dyn_cast<ViewType>(kernel.getArgumentTypes()[arg]) : ViewType();
+  auto view = arg < kernel.getArgumentTypes().size() ? dyn_cast<ViewType>(kernel.getArgumentTypes()[arg])
+                                                     : ViewType();
   if (!view)
     return emitOpError() << "argument " << arg << " is not a view";
   if (getAxis() >= static_cast<uint64_t>(view.getRank()))

@@ -26,22 +26,24 @@ std::tuple<int64_t, int64_t, int64_t> tilec::tile::gemmExtents(GemmOp gemm) {
   return {c[0], c[1], k};
 }
 
-/// All uses of a buffer through its aliases.
 static void collectUsers(Value buffer, SmallVectorImpl<Operation *> &users) {
   for (Operation *user : buffer.getUsers()) {
     if (isa<SubbufferOp, RecastBufferOp>(user))
       collectUsers(user->getResult(0), users);
-    else
-      users.push_back(user);
+    users.push_back(user);
   }
+}
+
+SmallVector<Operation *> tilec::tile::bufferUsers(Value buffer) {
+  SmallVector<Operation *> users;
+  collectUsers(buffer, users);
+  return users;
 }
 
 static CopyFeature describeCopy(CopyOp copy) {
   CopyFeature f{copy, copy->getParentOfType<scf::ForOp>(), true, false};
-  SmallVector<Operation *> users;
-  collectUsers(rootBuffer(copy.getDest()), users);
-  for (Operation *user : users) {
-    if (user == copy)
+  for (Operation *user : bufferUsers(rootBuffer(copy.getDest()))) {
+    if (user == copy || isa<SubbufferOp, RecastBufferOp>(user))
       continue;
     if (isa<GemmOp>(user))
       f.feedsGemm = true;

@@ -39,6 +39,9 @@ LaunchFeatures collectFeatures(LaunchOp launch);
 /// m, n and k of a product, ones dropped and transposes applied.
 std::tuple<int64_t, int64_t, int64_t> gemmExtents(GemmOp gemm);
 
+/// Everything that uses a buffer, through its aliases too; the aliases themselves are among them.
+llvm::SmallVector<mlir::Operation *> bufferUsers(mlir::Value buffer);
+
 /// The buffer behind subbuffer and recast_buffer: an alloc.
 mlir::Value rootBuffer(mlir::Value buffer);
 

@@ -35,14 +35,6 @@ static bool scalarSlice(Value value, scf::ForOp loop, llvm::SetVector<Operation 
   return true;
 }
 
-static void collectUsers(Value buffer, SmallVectorImpl<Operation *> &users) {
-  for (Operation *user : buffer.getUsers()) {
-    if (isa<SubbufferOp, RecastBufferOp>(user))
-      collectUsers(user->getResult(0), users);
-    users.push_back(user);
-  }
-}
-
 /// The reason why this copy must stay in its place, or null.
 static const char *whyNotAhead(CopyOp copy, scf::ForOp loop, llvm::SetVector<Operation *> &slice) {
   if (copy->getBlock() != loop.getBody())
@@ -54,8 +46,7 @@ static const char *whyNotAhead(CopyOp copy, scf::ForOp loop, llvm::SetVector<Ope
   for (Value v : needed)
     if (!scalarSlice(v, loop, slice))
       return "its address depends on computed data";
-  SmallVector<Operation *> users;
-  collectUsers(copy.getDest(), users);
+  SmallVector<Operation *> users = bufferUsers(copy.getDest());
   for (Operation *user : users) {
     if (user == copy)
       continue;
@@ -156,7 +147,8 @@ void LoopPipeliner::run() {
     auto slot = SlotAtOp::create(at, loc, buffers, ring, args[0]);
     for (unsigned i = 0; i < copies.size(); ++i) {
       CopyOp copy = copies[i];
-      copy.getDest().replaceUsesWithIf(slot.getBuffers()[i], [&](OpOperand &use) { return use.getOwner() != copy; });
+      copy.getDest().replaceUsesWithIf(slot.getBuffers()[i],
+                                       [&](OpOperand &use) { return use.getOwner() != copy; });
     }
     SmallVector<Value> out = {AdvanceOp::create(at, loc, args[0]).getNext(),
                               AdvanceOp::create(at, loc, args[1]).getNext()};

@@ -330,7 +330,8 @@ LogicalResult Scheduler::writeStages(LaunchOp l, bool roles) {
   l.walk([&](GemmOp gemm) {
     for (Value operand : {gemm.getA(), gemm.getB()})
       if (auto t = dyn_cast<TileType>(operand.getType()); t && gemm.getInstAttr().getKind() == InstKind::fma)
-        perLoopFixed += t.getNumElements() * std::max<int64_t>(8, t.getElementType().getIntOrFloatBitWidth()) / 8;
+        perLoopFixed +=
+            t.getNumElements() * std::max<int64_t>(8, t.getElementType().getIntOrFloatBitWidth()) / 8;
   });
   if (staged(l, roles))
     l.walk([&](StoreOp store) {
@@ -365,8 +366,12 @@ LogicalResult Scheduler::writeStages(LaunchOp l, bool roles) {
     auto asked = loop->getAttrOfType<PipelineAttr>(TileDialect::kPipelineAttrName);
     // Only an engine fetches ahead; plain copies need one version of the buffer.
     bool ahead = false;
-    scf::ForOp(loop).walk([&](CopyOp copy) { ahead |= copy.getEngine() && *copy.getEngine() != Engine::simt; });
-    int64_t want = !ahead ? 1 : asked.getInferred() ? 3 : std::max<int64_t>(1, asked.getStages()), have = want;
+    scf::ForOp(loop).walk(
+        [&](CopyOp copy) { ahead |= copy.getEngine() && *copy.getEngine() != Engine::simt; });
+    int64_t want = !ahead                ? 1
+                   : asked.getInferred() ? 3
+                                         : std::max<int64_t>(1, asked.getStages()),
+            have = want;
     while (have > 1 && used + (have - 1) * bytes > limit)
       --have;
     used += (have - 1) * bytes;

@@ -72,14 +72,6 @@ bool ScalarSlice::compute(Value v) {
 // Which copies move
 //===----------------------------------------------------------------------===//
 
-static void collectUsers(Value buffer, SmallVectorImpl<Operation *> &users) {
-  for (Operation *user : buffer.getUsers()) {
-    if (isa<SubbufferOp, RecastBufferOp>(user))
-      collectUsers(user->getResult(0), users);
-    users.push_back(user);
-  }
-}
-
 /// Loops and branches from the launch down to `op`, outermost first; null when something else is in between.
 static bool onlyLoopsAround(Operation *op, ScalarSlice &slice) {
   for (Operation *p = op->getParentOp(); !isa<LaunchOp>(p); p = p->getParentOp()) {
@@ -105,8 +97,7 @@ static const char *whyNotMovable(CopyOp copy, ScalarSlice &slice) {
   if (!slice.contains(copy.getSource()))
     return "its tensor is chosen at run time";
   // Every reader stands in the same trip, behind the copy; nothing else writes.
-  SmallVector<Operation *> users;
-  collectUsers(copy.getDest(), users);
+  SmallVector<Operation *> users = bufferUsers(copy.getDest());
   Block *block = copy->getBlock();
   for (Operation *user : users) {
     if (user == copy)
@@ -150,8 +141,7 @@ static SmallVector<RingPlan> planRings(LaunchOp launch) {
       copy.emitRemark() << "[R0405] this copy is not overlapped with computation: " << why;
       return;
     }
-    SmallVector<Operation *> users;
-    collectUsers(copy.getDest(), users);
+    SmallVector<Operation *> users = bufferUsers(copy.getDest());
     Block *block = copy->getBlock();
     Operation *first = nullptr, *last = nullptr;
     for (Operation *user : users) {

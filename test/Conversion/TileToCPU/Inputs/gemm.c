@@ -1,4 +1,5 @@
-/* gemm.mlir on shapes around its tiles; nothing around C may be written, nothing around A and B may be used. */
+/* gemm.mlir on shapes around its tiles; nothing around C may be written, nothing around A and B may be used.
+ */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,10 +24,23 @@ static float *matrix(int64_t size, float value) {
 
 static int run(int64_t m, int64_t n, int64_t k) {
   float *a = matrix(m * k, NAN), *b = matrix(k * n, NAN), *c = matrix(m * n, 7);
-  uint64_t v[] = {(uint64_t)((n + 255) / 256), (uint64_t)((m + 127) / 128),
-                  (uintptr_t)a, (uint64_t)m, (uint64_t)k, (uint64_t)k, 1,
-                  (uintptr_t)b, (uint64_t)k, (uint64_t)n, (uint64_t)n, 1,
-                  (uintptr_t)c, (uint64_t)m, (uint64_t)n, (uint64_t)n, 1};
+  uint64_t v[] = {(uint64_t)((n + 255) / 256),
+                  (uint64_t)((m + 127) / 128),
+                  (uintptr_t)a,
+                  (uint64_t)m,
+                  (uint64_t)k,
+                  (uint64_t)k,
+                  1,
+                  (uintptr_t)b,
+                  (uint64_t)k,
+                  (uint64_t)n,
+                  (uint64_t)n,
+                  1,
+                  (uintptr_t)c,
+                  (uint64_t)m,
+                  (uint64_t)n,
+                  (uint64_t)n,
+                  1};
   void *arena = aligned_alloc(64, 4 << 20);
   memset(arena, 0xff, 4 << 20);
   for (int64_t i = 0, items = count(v); i < items; ++i)
@@ -48,7 +62,8 @@ static int run(int64_t m, int64_t n, int64_t k) {
 }
 
 int main(void) {
-  static const int64_t m[] = {1, 6, 127, 129, 257}, n[] = {1, 15, 256, 257, 300}, k[] = {0, 1, 63, 64, 257, 300};
+  static const int64_t m[] = {1, 6, 127, 129, 257}, n[] = {1, 15, 256, 257, 300},
+                       k[] = {0, 1, 63, 64, 257, 300};
   int bad = 0;
   for (int x = 0; x < 5; ++x)
     for (int y = 0; y < 5; ++y)

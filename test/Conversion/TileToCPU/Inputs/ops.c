@@ -5,15 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KERNEL(k)                                                                                                      \
-  extern int64_t k##_count(const uint64_t *) __asm__(#k ".count");                                                     \
+#define KERNEL(k)                                                                                            \
+  extern int64_t k##_count(const uint64_t *) __asm__(#k ".count");                                           \
   extern void k##_work(const uint64_t *, int64_t, void *) __asm__(#k ".work");
-KERNEL(gemm64) KERNEL(gemm8) KERNEL(copies) KERNEL(reduces) KERNEL(control) KERNEL(generics) KERNEL(odd)
+KERNEL(gemm64)
+KERNEL(gemm8) KERNEL(copies) KERNEL(reduces) KERNEL(control) KERNEL(generics) KERNEL(odd)
 
 /* Element `i` of a matrix, rows one after another. */
 #define FLAT(m, i) (((__typeof__(&(m)[0][0]))(void *)(m))[i])
 
-static uint64_t slots[64];
+    static uint64_t slots[64];
 static int used, failures;
 static _Alignas(64) char arena[1 << 20];
 
@@ -32,7 +33,9 @@ static void view(void *p, int rank, int64_t a, int64_t b, int64_t c, int64_t d) 
     strides[i] = stride, stride *= all[i];
   strided(p, rank, all, strides);
 }
-#define RUN(k) (memset(arena, 0xff, sizeof arena), (void)(k##_count(slots) == 1 ? 0 : ++failures), k##_work(slots, 0, arena))
+#define RUN(k)                                                                                               \
+  (memset(arena, 0xff, sizeof arena), (void)(k##_count(slots) == 1 ? 0 : ++failures),                        \
+   k##_work(slots, 0, arena))
 
 static void same(const char *what, double got, double want, double slack) {
   if (got == want || (got != got && want != want) || fabs(got - want) <= slack)
@@ -113,7 +116,8 @@ static void copies(void) {
   static float x[40 * 40], y[12][20], z[20][12];
   for (int i = 0; i < 1600; ++i)
     x[i] = (float)i;
-  int64_t forms[][4] = {{9, 15, 15, 1}, {9, 15, 1, 9}, {30, 40, 40, 1}, {9, 15, -15, -1}, {6, 7, 0, 3}, {25, 25, 40, -1}};
+  int64_t forms[][4] = {{9, 15, 15, 1},   {9, 15, 1, 9}, {30, 40, 40, 1},
+                        {9, 15, -15, -1}, {6, 7, 0, 3},  {25, 25, 40, -1}};
   for (int f = 0; f < 6; ++f)
     for (int64_t o = -4; o <= 6; o += 5) {
       int64_t *s = forms[f];
@@ -168,7 +172,7 @@ static void control(void) {
       FLAT(x, i) = 1 + fabsf(number());
     start(), scalar(n), view(x, 2, 16, 9, 0, 0), view(y, 2, 16, 9, 0, 0);
     RUN(control);
-    float(*p)[9] = n % 2 ? x + 8 : x, (*q)[9] = n % 2 ? x : x + 8, w[8][9];
+    float (*p)[9] = n % 2 ? x + 8 : x, (*q)[9] = n % 2 ? x : x + 8, w[8][9];
     memcpy(w, p, sizeof w);
     while (w[1][1] < 50)
       for (int i = 0; i < 72; ++i)
@@ -188,7 +192,8 @@ static void generics(void) {
       x[i] = (float)(i % 8) - 2, y[i] = -1, at[i] = i % 4 == 3 ? -1 : (i * 7) % 60;
     t[0] = 1, t[1] = -5, t[2] = 9;
     int64_t fifty = 50, one = 1, three = 3;
-    start(), scalar(n), strided(x, 1, &fifty, &one), strided(at, 1, &fifty, &one), strided(y, 1, &fifty, &one);
+    start(), scalar(n), strided(x, 1, &fifty, &one), strided(at, 1, &fifty, &one),
+        strided(y, 1, &fifty, &one);
     strided(t, 1, &three, &one);
     RUN(generics);
     float want[50], total = 0, top = -5;
