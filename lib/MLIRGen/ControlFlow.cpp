@@ -250,7 +250,9 @@ void KernelGen::breakingLoop(const hir::For *stmt, Value start, Value stop, Valu
   auto savedMemories = memories;
   bind(carried, after->getArguments().drop_front());
   bindLoopVar(stmt, after->getArgument(0), !stmt->stepNegative && s.isNonNegative(start));
-  env[{stmt, kAlive}] = env[{stmt, kGo}] = s.boolean(true);
+  Value yes = s.boolean(true); // not env[..] = env[..] = yes: the first look-up may move the other's entry
+  env[{stmt, kGo}] = yes;
+  env[{stmt, kAlive}] = yes;
   block(stmt->body, stmt);
   Value next = s.add(after->getArgument(0), step);
   SmallVector<Value> yielded{next, env.lookup({stmt, kGo})};

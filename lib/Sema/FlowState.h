@@ -12,6 +12,7 @@
 
 #include "Value.h"
 #include "llvm/ADT/DenseMap.h"
+#include <deque>
 #include <map>
 #include <vector>
 
@@ -51,6 +52,7 @@ public:
     bindings.emplace_back();
     return bindings.size() - 1;
   }
+  /// The reference holds as long as the FlowState; what it refers to changes with the flow.
   const Binding &get(unsigned slot) const { return bindings[slot]; }
   void set(unsigned slot, Binding b);
   Written tile(unsigned id) const { return id < tiles.size() ? tiles[id] : Written::No; }
@@ -72,7 +74,7 @@ private:
     std::map<unsigned, Written> tiles;
     bool reachable;
   };
-  std::vector<Binding> bindings;
+  std::deque<Binding> bindings; // elements stay where they are
   std::vector<Written> tiles;
   std::vector<Frame> frames;
 };

@@ -264,7 +264,7 @@ void Elaborator::importOuterValues(Scope *s) {
       outer = p->slots.lookup(name);
     if (!outer || s->slots.count(name))
       continue;
-    const Binding b = flow.get(outer->index);
+    const Binding &b = flow.get(outer->index);
     if (b.kind == Binding::Unbound || b.kind == Binding::Conflict || b.maybe)
       continue;
     Value v = readSlot(outer, name, b.where);

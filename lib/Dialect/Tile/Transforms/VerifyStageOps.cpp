@@ -91,7 +91,8 @@ LogicalResult Tracer::stepAsyncCopy(AsyncCopyOp copy) {
 
 LogicalResult Tracer::stepAsyncGemm(AsyncGemmOp gemm) {
   int64_t token = ++nextToken;
-  env[gemm.getResult()] = env[gemm.getToken()] = token;
+  env[gemm.getResult()] = token;
+  env[gemm.getToken()] = token;
   productsInFlight.push_back(token);
   for (Value operand : {gemm.getA(), gemm.getB()}) {
     MemoryAccess access = reading();
