@@ -1,7 +1,9 @@
 """Writes the pairwise-covering set of matrix products: every pair of values of any two factors occurs in some line.
 
 usage: make_shapes.py > ../shapes.txt
+       make_shapes.py --largest 65 > ../shapes-small.txt      for emulators
 """
+import argparse
 import itertools
 
 SIZES = [1, 7, 63, 64, 65, 128, 200, 1000]
@@ -27,11 +29,19 @@ def covering(factors):
     return lines
 
 
-if __name__ == "__main__":
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--largest", type=int, default=max(SIZES))
+    largest = p.parse_args().largest
+    sizes = [n for n in SIZES if n <= largest]
     print("# M N K dtype transposes: every pair of values of any two columns occurs. Made by harness/make_shapes.py.")
-    for row in covering(FACTORS):
+    for row in covering([sizes] * 3 + FACTORS[3:]):
         print(*row)
     print("# Empty extents; K = 0 writes zeros.")
     for m, n, k in [(0, 64, 64), (64, 0, 64), (64, 64, 0), (65, 7, 0), (0, 0, 0)]:
         for dtype in FACTORS[3]:
             print(m, n, k, dtype, "nn")
+
+
+if __name__ == "__main__":
+    main()
