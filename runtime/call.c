@@ -1,6 +1,8 @@
 /*===- call.c - what generated host code does between begin and end ---------===*/
 #include "tile_rt_internal.h"
 
+#include <stdlib.h>
+
 const backend_ops *tilert_backend(int32_t backend) {
   static const backend_ops *const table[NUM_BACKENDS] = {&tilert_cpu, &tilert_cuda, &tilert_hip};
   return table[backend];
@@ -12,6 +14,11 @@ void tilert_leave(call_state *call) {
   call->entered = 0;
   tilert_backend(call->backend)->leave(call);
   tilert_read_unlock();
+}
+
+uint64_t tilert_schedule_seed(void) {
+  const char *text = secure_getenv("TILE_SCHEDULE_SEED");
+  return text ? strtoull(text, NULL, 0) & UINT32_MAX : 0;
 }
 
 static error_place no_place(const call_state *call) {

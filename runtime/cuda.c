@@ -372,10 +372,17 @@ static tile_status cuda_launch(call_state *call, const tile_gen_launch *launch, 
   for (int32_t i = 0; i < v->num_maps; ++i)
     if (UNLIKELY((s = encode_map(cu, call, &v->maps[i], values, &maps[i]))))
       return s;
+  uint64_t seed = 0;
   for (int32_t i = 0; i < v->num_params; ++i) {
     int32_t index = v->params[i].index;
-    params[i] =
-        v->params[i].kind == TILE_PARAM_MAP ? (void *)&maps[index] : (void *)(uintptr_t)&values[index];
+    if (v->params[i].kind == TILE_PARAM_MAP) {
+      params[i] = &maps[index];
+    } else if (UNLIKELY(v->params[i].kind == TILE_PARAM_SEED)) {
+      seed = tilert_schedule_seed();
+      params[i] = &seed;
+    } else {
+      params[i] = (void *)(uintptr_t)&values[index];
+    }
   }
   if (v->flags & TILE_VARIANT_PERSISTENT) {
     int64_t resident = (int64_t)call->loaded->multiprocessors * (v->min_blocks > 0 ? v->min_blocks : 1);

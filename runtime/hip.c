@@ -318,8 +318,14 @@ static tile_status hip_launch(call_state *call, const tile_gen_launch *launch, c
   if (UNLIKELY(blocks * v->threads > INT64_C(4294967295)))
     return fail_grid(call, v, blocks);
   void *params[MAX_PARAMS];
+  uint64_t seed = 0;
   for (int32_t i = 0; i < v->num_params; ++i)
-    params[i] = (void *)(uintptr_t)&values[v->params[i].index];
+    if (UNLIKELY(v->params[i].kind == TILE_PARAM_SEED)) {
+      seed = tilert_schedule_seed();
+      params[i] = &seed;
+    } else {
+      params[i] = (void *)(uintptr_t)&values[v->params[i].index];
+    }
   if (UNLIKELY(tilert_log_enabled()))
     tilert_log(TILE_LOG_DEBUG, "%s: launch %s: image %s, %s, %lld blocks of %d threads, %lld bytes shared",
                call->kernel->name, launch->name, call->loaded->arch, v->symbol, (long long)blocks, v->threads,

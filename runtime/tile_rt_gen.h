@@ -125,12 +125,16 @@ typedef struct tile_gen_map { /* 112 bytes */
   int32_t reserved[3];
 } tile_gen_map;
 
-enum { TILE_PARAM_VALUE = 0, TILE_PARAM_MAP = 1 };
+enum {                    /* tile_gen_param.kind */
+       TILE_PARAM_VALUE = 0,
+       TILE_PARAM_MAP = 1,
+       TILE_PARAM_SEED = 2 /* of pauses (--sanitize=schedule): TILE_SCHEDULE_SEED of the environment, else 0 */
+};
 
 typedef struct tile_gen_param { /* 16 bytes; one per parameter of the device function, in order */
   int32_t kind;
-  int32_t index; /* VALUE: slot; MAP: number in maps, passed as 128 bytes by value, aligned to 64 */
-  int32_t size;  /* VALUE: 1, 2, 4 or 8, the low bytes of the slot; MAP: 128 */
+  int32_t index; /* VALUE: slot; MAP: number in maps, passed as 128 bytes by value, aligned to 64; SEED: 0 */
+  int32_t size;  /* VALUE: 1, 2, 4 or 8, the low bytes of the slot; MAP: 128; SEED: 4 */
   int32_t reserved;
 } tile_gen_param;
 

@@ -177,6 +177,9 @@ typedef struct backend_ops {
 extern const backend_ops tilert_cpu, tilert_cuda, tilert_hip;
 const backend_ops *tilert_backend(int32_t backend);
 
+/* What TILE_PARAM_SEED parameters get: TILE_SCHEDULE_SEED, read at each launch; 0 without it. */
+uint64_t tilert_schedule_seed(void);
+
 /*===- tensor_map.c -----------------------------------------------------------*/
 
 typedef struct tensor_map {

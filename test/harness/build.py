@@ -1,10 +1,11 @@
 """Compiles samples into one shared object for the harness.
 
-usage: build.py TILEC OUT.so SAMPLE... [--arch LIST] [--tilec-args ..] [--rt LIBTILE_RT.a]
+usage: build.py TILEC OUT.so SAMPLE... --rt LIBTILE_RT.a [--arch LIST] [--only PREFIX,..] [--tilec-args ..]
 
 SAMPLE is gemm, elementwise, softmax, attention or sgemm; each is built in all the variants that its tests use.
 """
 import argparse
+import concurrent.futures
 import itertools
 import os
 import subprocess
@@ -15,13 +16,13 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 DTYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32"}
 
 
-def variants(sample):
+def variants(sample, arch):
     """(prefix, flags) of every object."""
     if sample == "gemm":
         for (short, dtype), ta, tb in itertools.product(DTYPES.items(), "nt", "nt"):
             flags = [f"-Ddt={dtype}", f"-Dtrans_a={ta == 't'}", f"-Dtrans_b={tb == 't'}"]
             if dtype == "float32":
-                flags += ["-DBM=64", "-DBN=128", "-DBK=32", "-Dstages=2"] if "gfx" in ARCH else ["-DBK=32"]
+                flags += ["-DBM=64", "-DBN=128", "-DBK=32", "-Dstages=2"] if "gfx" in arch else ["-DBK=32"]
             yield f"gemm_{short}_{ta}{tb}", flags
     elif sample == "attention":
         for (short, dtype), d, causal in itertools.product(DTYPES.items(), (64, 128), (False, True)):
@@ -36,8 +37,37 @@ def variants(sample):
             yield f"{sample}_{short}", [f"-Ddt={dtype}"]
 
 
+def run(command):
+    if subprocess.call(command):
+        sys.exit(f"build.py: {' '.join(command)} failed")
+
+
+def compile_command(tilec, sample, arch, prefix, flags):
+    return [tilec, os.path.join(ROOT, "samples", sample, sample + ".tile"), f"--arch={arch}", f"--symbol-prefix={prefix}"] + flags
+
+
+def link(objects, rt, out):
+    """A shared object that holds the kernels and the runtime."""
+    run(["gcc", "-shared", "-Wl,-z,noexecstack", "-o", out] + objects +
+        ["-Wl,--whole-archive", rt, "-Wl,--no-whole-archive", "-lpthread", "-ldl", "-lm"])
+
+
+def build(tilec, out, samples, rt, arch="cpu", only=None, tilec_args=(), jobs=1):
+    """`only`: prefixes to build, None for all of them. `jobs`: compilations at once."""
+    with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        commands, objects = [], []
+        for sample in samples:
+            for prefix, flags in variants(sample, arch):
+                if only and prefix not in only:
+                    continue
+                objects.append(os.path.join(scratch, prefix + ".o"))
+                commands.append(compile_command(tilec, sample, arch, prefix, flags) + [f"--emit-obj={objects[-1]}", *tilec_args])
+        for done in [pool.submit(run, c) for c in commands]:
+            done.result()
+        link(objects, rt, out)
+
+
 def main():
-    global ARCH
     p = argparse.ArgumentParser()
     p.add_argument("tilec")
     p.add_argument("out")
@@ -47,22 +77,8 @@ def main():
     p.add_argument("--only", help="prefixes to build, comma-separated")
     p.add_argument("--tilec-args", nargs="*", default=[])
     o = p.parse_args()
-    ARCH = o.arch
-    with tempfile.TemporaryDirectory() as scratch:
-        objects = []
-        for sample in o.samples:
-            for prefix, flags in variants(sample):
-                if o.only and prefix not in o.only.split(","):
-                    continue
-                objects.append(os.path.join(scratch, prefix + ".o"))
-                command = [o.tilec, os.path.join(ROOT, "samples", sample, sample + ".tile"), f"--arch={o.arch}",
-                           f"--symbol-prefix={prefix}", f"--emit-obj={objects[-1]}"] + flags + o.tilec_args
-                if subprocess.call(command):
-                    sys.exit(f"build.py: {' '.join(command)} failed")
-        link = ["gcc", "-shared", "-Wl,-z,noexecstack", "-o", o.out] + objects
-        link += ["-Wl,--whole-archive", o.rt, "-Wl,--no-whole-archive", "-lpthread", "-ldl", "-lm"]
-        if subprocess.call(link):
-            sys.exit("build.py: linking failed")
+    build(o.tilec, o.out, o.samples, o.rt, o.arch, o.only.split(",") if o.only else None, o.tilec_args)
 
 
-main()
+if __name__ == "__main__":
+    main()

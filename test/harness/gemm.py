@@ -1,8 +1,10 @@
 """Runs samples/gemm over a list of shapes and checks every element against float64.
 
-usage: gemm.py LIBRARY (--shapes FILE [--largest N] | --name KERNEL --shape "M N K dtype transposes") [--seed S] [--device cpu|cuda] [--image ARCH] [--table]
+usage: gemm.py LIBRARY (--shapes FILE [--largest N] | --name KERNEL --shape "M N K dtype transposes"..) [--kernels LIST] [--seed S] [--device cpu|cuda|torch|emulator]
+               [--image ARCH] [--table]
 
 LIBRARY is a shared object that holds the kernels gemm_<dtype>_<transposes>_matmul, as harness/build.py makes it.
+The emulator runs AMD images (emulated.py); --image says which chip it is.
 Ends with one line `ok: N products` or with the failures; exit status 1 if there is any.
 """
 import argparse
@@ -26,27 +28,40 @@ def read_shapes(path, largest):
                 yield int(m), int(n), int(k), dtype, trans
 
 
-def backend(device):
+def backend(device, image=None):
+    """The array class of a device."""
     if device == "cpu":
         return arrays.Array
-    import torch_arrays
-    return torch_arrays.TorchArray
+    if device == "emulator":
+        import emulated
+        emulated.install(image)
+        return emulated.EmulatedArray
+    if device == "torch":
+        import torch_arrays
+        return torch_arrays.TorchArray
+    import cuda_arrays
+    return cuda_arrays.CudaArray
 
 
-def one(library, array, shape, make, rng, name):
-    """Worst error over its bound, and seconds of the call."""
+def operands(array, shape, make, rng):
     m, n, k, dtype, trans = shape
     a = array((k, m) if trans[0] == "t" else (m, k), dtype).fill(make(rng, (k, m) if trans[0] == "t" else (m, k)))
     b = array((n, k) if trans[1] == "t" else (k, n), dtype).fill(make(rng, (n, k) if trans[1] == "t" else (k, n)))
-    c = array((m, n), dtype).poison()
-    kernel = library.kernel(name or f"gemm_{SHORT[dtype]}_{trans}_matmul")
-    start = time.perf_counter()
-    kernel(a, b, c)
-    c.synchronize()
-    seconds = time.perf_counter() - start
+    return a, b, array((m, n), dtype).poison()
+
+
+def expect(a, b, shape):
+    """The product and |A| @ |B| in float64."""
+    trans = shape[4]
     x, y = a.values(), b.values()
     x, y = (x.T if trans[0] == "t" else x), (y.T if trans[1] == "t" else y)
-    reference, magnitude = x @ y, np.abs(x) @ np.abs(y)
+    return x @ y, np.abs(x) @ np.abs(y)
+
+
+def worst_error(c, expected, shape):
+    """Of all elements, over the bound; infinite when something outside the product was written."""
+    k, dtype = shape[2], shape[3]
+    reference, magnitude = expected
     limit = bounds.product(reference, magnitude, k, dtype)
     got = c.values()
     if dtype == "float16":
@@ -55,16 +70,30 @@ def one(library, array, shape, make, rng, name):
         border = (np.abs(reference) + limit >= 65504) & ~over
         reference = np.where(over, np.copysign(np.inf, reference), np.where(border, got, reference))
     worst = bounds.worst(got, reference, limit)
-    if not c.guards_intact():
-        worst = float("inf")
-    return worst, seconds
+    return worst if c.guards_intact() else float("inf")
+
+
+def kernel_of(library, shape, name=None):
+    return library.kernel(name or f"gemm_{SHORT[shape[3]]}_{shape[4]}_matmul")
+
+
+def one(library, array, shape, make, rng, name):
+    """Worst error over its bound, and seconds of the call."""
+    a, b, c = operands(array, shape, make, rng)
+    kernel = kernel_of(library, shape, name)
+    start = time.perf_counter()
+    kernel(a, b, c)
+    c.synchronize()
+    seconds = time.perf_counter() - start
+    return worst_error(c, expect(a, b, shape), shape), seconds
 
 
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("library")
     p.add_argument("--shapes")
-    p.add_argument("--shape")
+    p.add_argument("--shape", action="append", default=[])
+    p.add_argument("--kernels", help="leave out shapes whose kernel, as in gemm_f16_nn, is not among these")
     p.add_argument("--name")
     p.add_argument("--largest", type=int, default=10**9)
     p.add_argument("--seed", type=int, default=1)
@@ -72,17 +101,18 @@ def main():
     p.add_argument("--image")
     p.add_argument("--table", action="store_true")
     o = p.parse_args()
+    array, failures, count = backend(o.device, o.image), [], 0
     library = rt.Library(o.library)
     library.keep_log()
     if o.image:
         library.image_filter(o.image)
-    array, failures, count = backend(o.device), [], 0
     print(f"seed {o.seed}")
-    if o.shapes:
-        shapes = read_shapes(o.shapes, o.largest)
-    else:
-        m, n, k, dtype, trans = o.shape.split()
-        shapes = [(int(m), int(n), int(k), dtype, trans)]
+    shapes = list(read_shapes(o.shapes, o.largest)) if o.shapes else []
+    for text in o.shape:
+        m, n, k, dtype, trans = text.split()
+        shapes.append((int(m), int(n), int(k), dtype, trans))
+    if o.kernels:
+        shapes = [s for s in shapes if f"gemm_{SHORT[s[3]]}_{s[4]}" in o.kernels.split(",")]
     for shape in shapes:
         for make in (arrays.standard_normal, arrays.wide_range):
             rng = np.random.default_rng([o.seed, count])

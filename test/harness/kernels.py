@@ -1,6 +1,6 @@
 """Runs the samples elementwise, softmax and attention over their shapes and checks the results against float64.
 
-usage: kernels.py LIBRARY SAMPLE [--seed S] [--device cpu|cuda] [--image ARCH] [--small]
+usage: kernels.py LIBRARY SAMPLE [--seed S] [--device cpu|cuda|torch|emulator] [--image ARCH] [--small]
 
 --small leaves out the largest shapes (for emulators). Ends with `ok: N results` or the failures; exit status 1 if any.
 """
@@ -98,11 +98,11 @@ def main():
     p.add_argument("--small", action="store_true")
     p.add_argument("--table", action="store_true")
     o = p.parse_args()
+    array, failures, count = backend(o.device, o.image), [], 0
     library = rt.Library(o.library)
     library.keep_log()
     if o.image:
         library.image_filter(o.image)
-    array, failures, count = backend(o.device), [], 0
     print(f"seed {o.seed}")
     for case in globals()[o.sample](o.small):
         count += 1

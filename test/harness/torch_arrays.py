@@ -1,4 +1,4 @@
-"""arrays.Array on a CUDA device, through torch."""
+"""arrays.Array on a CUDA device, and the device itself, through torch: for timings against its products and attention."""
 import numpy as np
 import torch
 
@@ -41,3 +41,26 @@ class TorchArray:
     def guards_intact(self):
         head, tail = self.storage[:arrays.GUARD], self.storage[arrays.GUARD + self.size:]
         return bool(torch.isnan(head).all() and torch.isnan(tail).all())
+
+
+class TorchDevice:
+    """cuda_arrays.CudaDevice with torch's events."""
+
+    array = TorchArray
+
+    def __init__(self):
+        torch.manual_seed(0)
+        torch.backends.cuda.matmul.allow_tf32 = False
+        self.name = torch.cuda.get_device_name()
+        self.flushed = torch.empty(96 << 20, dtype=torch.uint8, device="cuda")
+
+    def flush(self):
+        self.flushed.zero_()
+
+    def seconds(self, run):
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        begin.record()
+        run()
+        end.record()
+        end.synchronize()
+        return begin.elapsed_time(end) * 1e-3

@@ -195,6 +195,26 @@ static void test_modes(const fake_control *fake) {
   CHECK_EQ(fake->calls("cuLaunchKernelEx"), launches + 1);
 }
 
+/* The seed of pauses comes from the environment of each launch; nonsense in front of a number's end is no number. */
+static void test_schedule_seed(const fake_control *fake) {
+  static const struct {
+    const char *text;
+    uint64_t seed;
+  } cases[] = {{NULL, 0}, {"7", 7}, {"0x10", 16}, {"4294967303", 7}, {"none", 0}};
+  tile_launch launch = TILE_LAUNCH_INIT(NULL);
+  fake_launch l;
+  launch.device.type = TILE_DEVICE_CUDA;
+  launch.device.id = 0;
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    if (cases[i].text)
+      setenv("TILE_SCHEDULE_SEED", cases[i].text, 1);
+    CHECK_EQ(t_tick(&launch, NULL, 5), TILE_OK);
+    fake->last_launch(&l);
+    CHECK_EQ(l.params[1], cases[i].seed);
+  }
+  unsetenv("TILE_SCHEDULE_SEED");
+}
+
 int main(void) {
   const fake_control *fake = rt_fake("TILE_CUDA_LIBRARY", "fake_cuda_control");
   test_first_launch(fake);
@@ -203,6 +223,7 @@ int main(void) {
   test_devices(fake);
   test_load_and_filter(fake);
   test_modes(fake);
+  test_schedule_seed(fake);
   CHECK_EQ(fake->depth(), 0);
   tile_rt_shutdown();
   CHECK_EQ(fake->mistakes(), 0);

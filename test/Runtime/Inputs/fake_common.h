@@ -123,6 +123,8 @@ static const char *parameter_sizes(const char *symbol) {
     return "88MM844";
   if (strncmp(symbol, "gemm_", 5) == 0)
     return "8884";
+  if (strncmp(symbol, "tick_", 5) == 0)
+    return "84";
   return "8";
 }
 

@@ -38,6 +38,15 @@ static void test_launch(const fake_control *fake) {
   CHECK_EQ(rt_gemm_run(&g), TILE_OK);
   CHECK_EQ(fake->calls("hipModuleLoadData"), 1);
   CHECK_EQ(fake->calls("hipModuleGetFunction"), 3);
+  /* The seed of pauses comes from the environment of each launch. */
+  tile_launch launch = TILE_LAUNCH_INIT(NULL);
+  launch.device.type = TILE_DEVICE_ROCM;
+  launch.device.id = 0;
+  setenv("TILE_SCHEDULE_SEED", "41", 1);
+  CHECK_EQ(t_tick(&launch, NULL, 5), TILE_OK);
+  fake->last_launch(&l);
+  CHECK_EQ(l.params[1], 41);
+  unsetenv("TILE_SCHEDULE_SEED");
 }
 
 static void test_devices(const fake_control *fake) {

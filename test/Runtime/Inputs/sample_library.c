@@ -143,10 +143,10 @@ static const tile_gen_launch mask_launches[] = {{"mask.0", mask_variants, 1, 3, 
 static const tile_gen_arg tick_args[] = {
     {"p", NULL, NULL, 4, TILE_ARG_PTR, 0, 0, 0, 0, {0, 0}},
     {"n", NULL, NULL, 1, TILE_ARG_SCALAR, 0, 0, TILE_DTYPE_INT, 64, {0, 0}}};
-static const tile_gen_param tick_params[] = {{TILE_PARAM_VALUE, 1, 8, 0}};
+static const tile_gen_param tick_params[] = {{TILE_PARAM_VALUE, 1, 8, 0}, {TILE_PARAM_SEED, 0, 4, 0}};
 static const tile_gen_variant tick_variants[] = {
-    GPU("tick_90a", NULL, tick_params, NULL, 0, I_90A, 7, 0, 1, 0, 128, 0, 0),
-    GPU("tick_942", NULL, tick_params, NULL, 0, I_942, 8, 0, 1, 0, 128, 0, 0),
+    GPU("tick_90a", NULL, tick_params, NULL, 0, I_90A, 7, 0, 2, 0, 128, 0, 0),
+    GPU("tick_942", NULL, tick_params, NULL, 0, I_942, 8, 0, 2, 0, 128, 0, 0),
     CPU("tick_v2", one_item, no_work, 0, I_V2), CPU("tick_v3", one_item, no_work, 0, I_V3)};
 static const tile_gen_launch tick_launches[] = {{"tick.0", tick_variants, COUNT(tick_variants), 1, 2, 0}};
 
