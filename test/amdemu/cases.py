@@ -16,6 +16,7 @@ class Case:
     scalars: list
     expect: dict
     tolerance: float = 0.0
+    scale: object = 1.0     # the outputs times this are compared
 
 
 @dataclass
@@ -174,6 +175,8 @@ def suites(arch):
     wave = 32 if arch.startswith("gfx1") else 64
     flags = ["-O2", "-DBUFFLAGS=" + ("0x31016000" if wave == 32 else "0x27000")]
     out = [Suite("basic", "basic.cl", basic(wave), flags)]
+    import arithmetic
+    out.append(Suite("arith", "arith.cl", arithmetic.cases()))
     if wave == 32:
         out.append(Suite("wmma", "wmma.cl", [_product(np.random.default_rng(6), "wmma16", 16, 32, 32, 48, 64)]))
         out.append(Suite("matrix32", "matrix32.cl", wave32_matrix(arch)))

@@ -15,7 +15,7 @@ _REGISTER = re.compile(r"^(v|s|a|ttmp)(\d+)(\.[lh])?$")
 _REGISTERS = re.compile(r"^(v|s|a|ttmp)\[(\d+):(\d+)\]$")
 _NAMED = {"vcc": (106, 2), "vcc_lo": (106, 1), "vcc_hi": (107, 1), "exec": (126, 2), "exec_lo": (126, 1), "exec_hi": (127, 1),
           "m0": (124, 1), "flat_scratch": (102, 2), "flat_scratch_lo": (102, 1), "flat_scratch_hi": (103, 1)}
-_MODIFIERS = ("offset\\d?|offen|idxen|glc|slc|dlc|sc0|sc1|nt|lds|gds|row_\\w+|quad_perm|wave_\\w+|bank_mask|bound_ctrl|op_sel|"
+_MODIFIERS = ("offset\\d?|offen|idxen|glc|slc|dlc|sc0|sc1|nt|lds|gds|row_\\w+|quad_perm|wave_\\w+|bank_mask|bound_ctrl|bitop3|op_sel|"
               "op_sel_hi|neg|neg_lo|neg_hi|clamp|mul|div|cbsz|abid|blgp|dst_sel|src0_sel|src1_sel|dst_unused|th|scope|dpp8|fi|"
               "byte_sel|index_key|matrix_\\w+")
 _MODIFIER = re.compile(rf"\s+(?=(?:{_MODIFIERS})\b(?::|\s|$))")
@@ -38,7 +38,7 @@ RENAMES = [(re.compile(pattern), new) for pattern, new in [
     (r"^v_(add|sub|subrev)_nc_(u32|i32)$", r"v_\1_u32"),
     (r"^v_(add|sub|subrev)_co_ci_u32$",
      lambda m: {"add": "v_addc_co_u32", "sub": "v_subb_co_u32", "subrev": "v_subbrev_co_u32"}[m[1]]),
-    (r"_num_f(16|32)$", r"_f\1"), (r"^s_and_not1_", "s_andn2_"), (r"^s_or_not1_", "s_orn2_"),
+    (r"_num_f(16|32|64)$", r"_f\1"), (r"^s_and_not1_", "s_andn2_"), (r"^s_or_not1_", "s_orn2_"),
     (r"^s_(add|sub)_co_i32$", r"s_\1_i32"), (r"^s_(add|sub)_co_u32$", r"s_\1_u32"),
     (r"^s_(add|sub)_co_ci_u32$", lambda m: "s_addc_u32" if m[1] == "add" else "s_subb_u32"),
     (r"^v_mad_co_u64_u32$", "v_mad_u64_u32"), (r"^v_mad_co_i64_i32$", "v_mad_i64_i32"), (r"^s_ctz_i32_b32$", "s_ff1_i32_b32"),

@@ -17,11 +17,18 @@ def sign_extended(value, kind):
     return value
 
 
-def half_merger(o, half):
-    """Puts 16 bits into one half of what register `o` holds; `half` is None, _d16 or _d16_hi."""
+def half_merger(inst, half):
+    """Puts 16 bits into one half of the result register; `half` is None, _d16 or _d16_hi.
+
+    With ECC of registers, which MI200 and MI300 have, the other half is lost (LLVM: D16PreservesUnusedBits); here it becomes NaN.
+    """
     if not half:
         return lambda m, value: value
-    n = o.reg
+    n = inst.ops[0].reg
+    if inst.arch.startswith("gfx9"):
+        if half.endswith("hi"):
+            return lambda m, value: U32(0xFFFF) | (value << U32(16))
+        return lambda m, value: U32(0xFFFF0000) | (value & U32(0xFFFF))
     if half.endswith("hi"):
         return lambda m, value: (m.V[n, m.W] & U32(0xFFFF)) | (value << U32(16))
     return lambda m, value: (m.V[n, m.W] & U32(0xFFFF0000)) | (value & U32(0xFFFF))
@@ -34,7 +41,7 @@ def _address(inst, k, name="offset", scale=1):
 
 @pattern(r"ds_read(?:_addtid)?_(u8|i8|u16|i16|b32|b64|b96|b128)(_d16|_d16_hi)?")
 def _read(inst, found):
-    size, address, merge = SIZES[found[1]], _address(inst, 1), half_merger(inst.ops[0], found[2])
+    size, address, merge = SIZES[found[1]], _address(inst, 1), half_merger(inst, found[2])
     puts = [put_dword(inst.ops[0], k) for k in range(max(1, size // 4))]
 
     def run(m):

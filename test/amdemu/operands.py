@@ -282,14 +282,14 @@ def _sdwa_put(inst, o):
     return store
 
 
-def result(inst, kind, keeps_high=False):
+def result(inst, kind):
     """Stores the result of `inst`, given as `kind`, into its first operand; applies clamp, output modifiers, DPP's lane mask."""
     o = inst.ops[0]
     adjust = _output(inst, kind)
     if kind in "qQd":
         put = put_wide(o)
     elif kind in "hUI" and not inst.sdwa:
-        put = put_half(o, inst.bits("op_sel", len(inst.ops) - inst.results), keeps_high)
+        put = put_half(o, inst.bits("op_sel", len(inst.ops) - inst.results), not inst.arch.startswith("gfx9"))
     else:
         put = _sdwa_put(inst, o) if inst.sdwa else put_dword(o)
     if not inst.dpp:

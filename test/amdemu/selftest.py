@@ -45,8 +45,11 @@ def run_case(case, path):
         if got.dtype.kind in "iu":
             error = (got != expected).astype(float)
         else:
-            error = np.abs(got.astype(np.float64) - expected) / np.maximum(1, np.abs(expected))
-            error = np.where(np.isnan(error), np.where(np.isnan(got) & np.isnan(expected), 0, np.inf), error)
+            got, expected = got.astype(np.float64) * case.scale, expected.astype(np.float64) * case.scale
+            with np.errstate(invalid="ignore"):
+                error = np.abs(got - expected) / np.maximum(1, np.abs(expected))
+            same = (got == expected) | (np.isnan(got) & np.isnan(expected))
+            error = np.where(same, 0, np.where(np.isnan(error), np.inf, error))
         worst = max(worst, float(error.max(initial=0)))
     return worst, result
 

@@ -15,7 +15,7 @@ from registry import op, pattern
 from salu import COMPARE
 
 
-def valu(names, kinds, function, accumulate=False, keeps_high=False):
+def valu(names, kinds, function, accumulate=False):
     """Registers element-wise instructions. `kinds`: a letter for each source, then '>' and the result's (operands.py); without
     '>' all are the first letter. `accumulate`: the old result is the last source."""
     sources, _, out = kinds.partition(">")
@@ -28,7 +28,7 @@ def valu(names, kinds, function, accumulate=False, keeps_high=False):
         gets = [source(inst, k, letters[k]) for k in range(count)]
         if accumulate:
             gets.append(_old(inst, out))
-        put = result(inst, out, keeps_high)
+        put = result(inst, out)
         if len(gets) == 1:
             get, = gets
             return lambda m: put(m, function(get(m)))
@@ -140,6 +140,7 @@ valu("v_bfe_i32", "i", _bit_field_signed)
 valu("v_ffbh_u32", "u", _leading)
 valu("v_ffbl_b32", "u", _trailing)
 valu("v_ffbh_i32", "i>u", lambda a: np.where((a == 0) | (a == -1), U32(0xFFFFFFFF), _leading(np.where(a < 0, ~a, a).view(U32))))
+valu("v_cls_i32", "i>u", lambda a: _leading(np.where(a < 0, ~a, a).view(U32)) - U32(1) | np.where((a == 0) | (a == -1), U32(0xFFFFFFFF), U32(0)))
 valu("v_bfrev_b32", "u", _reverse)
 valu("v_bcnt_u32_b32", "u", lambda a, b: ones(a) + b)
 valu("v_perm_b32", "u", _permute_bytes)
@@ -150,7 +151,7 @@ valu("v_lshlrev_b64", "uq>q", lambda a, b: b << _u64(a & U32(63)))
 valu("v_lshrrev_b64", "uq>q", lambda a, b: b >> _u64(a & U32(63)))
 valu("v_ashrrev_i64", "uQ>Q", lambda a, b: b >> (a & U32(63)).astype(I64))
 valu("v_mov_b64", "q", np.copy)
-# 16 bits: gfx9 zeroes the upper half of the result.
+# 16 bits: gfx9 zeroes the upper half of the result, later chips keep it.
 for _names, _function in {"v_add_u16": operator.add, "v_sub_u16": operator.sub, "v_subrev_u16": lambda a, b: b - a,
                           "v_mul_lo_u16": operator.mul, "v_lshlrev_b16": lambda a, b: b << (a & U16(15)),
                           "v_lshrrev_b16": lambda a, b: b >> (a & U16(15)), "v_min_u16": np.minimum, "v_max_u16": np.maximum,
@@ -167,6 +168,23 @@ valu("v_cvt_pk_i16_i32", "ii>u", lambda a, b: (np.clip(a, -32768, 32767) & 0xFFF
      | ((np.clip(b, -32768, 32767) & 0xFFFF).astype(U32) << U32(16)))
 valu("v_mad_i32_i16", "IIi>i", lambda a, b, c: a.astype(I32) * b.astype(I32) + c)
 valu("v_mad_u32_u16", "UUu>u", lambda a, b, c: a.astype(U32) * b.astype(U32) + c)
+
+
+@op("v_bitop3_b32")
+def _bitop3(inst):
+    """gfx950: any function of three bits; bit 4*a + 2*b + c of the table is its value."""
+    table, gets, put = inst.number("bitop3"), [source(inst, k, "u") for k in range(3)], result(inst, "u")
+
+    def run(m):
+        values, out = [get(m) for get in gets], U32(0)
+        for row in range(8):
+            if table >> row & 1:
+                term = U32(0xFFFFFFFF)
+                for value, bit in zip(values, (4, 2, 1)):
+                    term = term & (value if row & bit else ~value)
+                out = out | term
+        put(m, np.broadcast_to(out, (m.n, m.L)))
+    return run
 
 
 @op("v_mad_u64_u32 v_mad_i64_i32")
@@ -211,6 +229,7 @@ _FLOAT = {"v_add": np.add, "v_sub": np.subtract, "v_subrev": lambda a, b: b - a,
           "v_min": np.fmin, "v_max3": lambda a, b, c: np.fmax(np.fmax(a, b), c), "v_min3": lambda a, b, c: np.fmin(np.fmin(a, b), c),
           "v_med3": lambda a, b, c: np.fmax(np.fmin(a, b), np.fmin(np.fmax(a, b), c)), "v_maximum": np.maximum,
           "v_minimum": np.minimum, "v_maximum3": lambda a, b, c: np.maximum(np.maximum(a, b), c),
+          "v_maxmin": lambda a, b, c: np.fmin(np.fmax(a, b), c), "v_minmax": lambda a, b, c: np.fmax(np.fmin(a, b), c),
           "v_minimum3": lambda a, b, c: np.minimum(np.minimum(a, b), c), "v_trunc": np.trunc, "v_floor": np.floor,
           "v_ceil": np.ceil, "v_rndne": np.rint, "v_fract": lambda a: a - np.floor(a)}
 for _name, _function in _FLOAT.items():
@@ -372,7 +391,7 @@ def _mask_result(inst, writes_exec):
     return store
 
 
-@pattern(r"v_cmp(x?)_(\w+?)_(f16|f32|f64|[iu](?:16|32|64))")
+@pattern(r"v_cmp(x?)_(?!class)(\w+?)_(f16|f32|f64|[iu](?:16|32|64))")
 def _compare(inst, found):
     kind = _COMPARE_KINDS[found[3]]
     compare = (_FLOAT_COMPARE if kind in "hfd" else COMPARE).get(found[2])

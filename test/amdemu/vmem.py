@@ -91,7 +91,7 @@ class Access:
 
 
 def _load(inst, access, size, kind, target, half):
-    merge, puts = half_merger(target, half), [put_dword(target, k) for k in range(max(1, size // 4))]
+    merge, puts = half_merger(inst, half), [put_dword(target, k) for k in range(max(1, size // 4))]
 
     def run(m):
         memory, address, mask = access.where(m)
