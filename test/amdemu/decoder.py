@@ -3,11 +3,11 @@
 An instruction is a mnemonic without encoding suffix, operands and modifiers. Names of RDNA are mapped to those of CDNA where
 both mean the same, so that one implementation serves all targets.
 """
+import os
 import re
+import shutil
 import subprocess
 from dataclasses import dataclass, field
-
-OBJDUMP = "llvm-objdump-22"
 
 _LINE = re.compile(r"^\t(.+?)\s*// ([0-9A-F]{12}):((?: [0-9A-F]{8})+)")
 _SYMBOL = re.compile(r"^([0-9a-f]{16}) <(.+)>:$")
@@ -182,12 +182,20 @@ def parse(pc, size, text):
     return inst
 
 
+def tool(name):
+    """Path of one of LLVM 22's tools."""
+    objdump = shutil.which("llvm-objdump-22") or shutil.which("llvm-objdump")
+    if not objdump:
+        raise FileNotFoundError("llvm-objdump is not in PATH")
+    return os.path.join(os.path.dirname(os.path.realpath(objdump)), name)
+
+
 def disassemble(path):
     """(instructions in order, symbol -> pc) of a code object file.
 
     One file at a time: given two files for different chips, llvm-objdump decodes both for the first one's.
     """
-    text = subprocess.run([OBJDUMP, "-d", path], capture_output=True, text=True, check=True).stdout
+    text = subprocess.run([tool("llvm-objdump"), "-d", path], capture_output=True, text=True, check=True).stdout
     return parse_listing(text)
 
 

@@ -173,15 +173,20 @@ class LocalMemory:
             clean = (before == 0) | (before == mine) if enter is None else (before == 0) | (before == mine) | (before == enter)
             if not clean.all():
                 self._bytes(flat + part, step, clean, me, machine, inst, "read" if enter is None else "write", self.writer, enter)
-            if enter is None:
-                readers = seen[index]
-                seen[index] = np.where((readers == 0) | (readers == mine), mine, kind(spread * self.SEVERAL))
-                continue
             readers = seen[index]
+            if enter is None:
+                now = np.where((readers == 0) | (readers == mine), mine, kind(spread * self.SEVERAL))
+                seen[index] = now
+                lost = seen[index] != now            # another wave read the same in this very instruction
+                seen[index[lost]] = kind(spread * self.SEVERAL)
+                continue
             clean = (readers == 0) | (readers == mine)
             if not clean.all():
                 self._bytes(flat + part, step, clean, me, machine, inst, "write", self.reader, None)
             last[index] = enter
+            clean = last[index] == enter             # or wrote it
+            if not clean.all():
+                self._bytes(flat + part, step, clean, me, machine, inst, "write", self.writer, None)
 
     def _bytes(self, flat, step, clean, me, machine, inst, what, shadow, enter):
         """The slow way, for words whose shadow is mixed: byte by byte, and reports."""

@@ -21,17 +21,14 @@ import waitcnt
 from memory import EmulatorError
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-LLVM = os.path.dirname(os.path.realpath(subprocess.run(["sh", "-c", "command -v llvm-objdump-22 || command -v llvm-objdump"],
-                                                       capture_output=True, text=True, check=True).stdout.strip()))
-TARGETS = ["gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201"]
 
 
 def compile_kernels(source, target, out, flags=("-O2",)):
     """Builds a code object of an OpenCL file."""
-    clang = [os.path.join(LLVM, "clang"), "-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa", f"-mcpu={target}", "-nogpulib",
+    clang = [decoder.tool("clang"), "-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa", f"-mcpu={target}", "-nogpulib",
              "-w", "-Xclang", "-finclude-default-header", *flags, source, "-c", "-o", out + ".o"]
     subprocess.run(clang, check=True)
-    subprocess.run([os.path.join(LLVM, "ld.lld"), "-shared", out + ".o", "-o", out], check=True)
+    subprocess.run([decoder.tool("ld.lld"), "-shared", out + ".o", "-o", out], check=True)
 
 
 def run_case(case, path):

@@ -139,8 +139,7 @@ def _permute_bytes(a, b, select):
 valu("v_bfe_i32", "i", _bit_field_signed)
 valu("v_ffbh_u32", "u", _leading)
 valu("v_ffbl_b32", "u", _trailing)
-valu("v_ffbh_i32", "i>u", lambda a: np.where((a == 0) | (a == -1), U32(0xFFFFFFFF), _leading(np.where(a < 0, ~a, a).view(U32))))
-valu("v_cls_i32", "i>u", lambda a: _leading(np.where(a < 0, ~a, a).view(U32)) - U32(1) | np.where((a == 0) | (a == -1), U32(0xFFFFFFFF), U32(0)))
+valu("v_ffbh_i32 v_cls_i32", "i>u", lambda a: np.where((a == 0) | (a == -1), U32(0xFFFFFFFF), _leading(np.where(a < 0, ~a, a).view(U32))))
 valu("v_bfrev_b32", "u", _reverse)
 valu("v_bcnt_u32_b32", "u", lambda a, b: ones(a) + b)
 valu("v_perm_b32", "u", _permute_bytes)
@@ -216,10 +215,12 @@ def _carry(inst):
 
 @op("v_cndmask_b32 v_cndmask_b16")
 def _cndmask(inst):
-    kind = "f" if any(o.neg or o.abs for o in inst.ops[1:3]) else "u"
+    negates, short = any(o.neg or o.abs for o in inst.ops[1:3]), inst.mnemonic.endswith("b16")
+    kind = ("h" if negates else "U") if short else "f" if negates else "u"
     no, yes = source(inst, 0, kind, flush=False), source(inst, 1, kind, flush=False)
-    put, mask = result(inst, "u"), inst.ops[3].n if len(inst.ops) > 3 else VCC
-    return lambda m: put(m, np.ascontiguousarray(np.where(m.get_mask(mask), yes(m), no(m))).view(U32))
+    put, mask = result(inst, "U" if short else "u"), inst.ops[3].n if len(inst.ops) > 3 else VCC
+    bits = U16 if short else U32
+    return lambda m: put(m, np.ascontiguousarray(np.where(m.get_mask(mask), yes(m), no(m))).view(bits))
 
 
 # ---- floating point
