@@ -32,6 +32,7 @@ def variants(sample, arch):
             yield f"attention_{short}_{d}{'_causal' if causal else ''}", flags
     elif sample == "sgemm":
         yield "sgemm", []
+        yield "sgemm_4096", [f"-D{extent}=4096" for extent in "MNK"]
     else:
         for short, dtype in DTYPES.items():
             yield f"{sample}_{short}", [f"-Ddt={dtype}"]

@@ -7,6 +7,8 @@ import time
 
 import arrays
 
+# Several times what the L2 cache holds, and long enough for the host to come with the next launch before the device is done.
+FLUSH = 512 << 20
 _driver = None
 
 
@@ -109,10 +111,10 @@ class CudaDevice:
         self.flushed = None
 
     def flush(self):
-        """Writes more than the L2 cache holds."""
+        """Empties the L2 cache and keeps the device busy for a while."""
         if self.flushed is None:
-            self.flushed = self.driver.allocate(96 << 20)
-        self.driver("cuMemsetD8Async", c.c_uint64(self.flushed), c.c_ubyte(0), c.c_size_t(96 << 20), None)
+            self.flushed = self.driver.allocate(FLUSH)
+        self.driver("cuMemsetD8Async", c.c_uint64(self.flushed), c.c_ubyte(0), c.c_size_t(FLUSH), None)
 
     def seconds(self, run):
         """Time of the work that `run` gives to the default stream, by events around it."""

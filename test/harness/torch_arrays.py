@@ -3,6 +3,7 @@ import numpy as np
 import torch
 
 import arrays
+from cuda_arrays import FLUSH
 
 _TORCH = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16, "float64": torch.float64}
 
@@ -52,7 +53,7 @@ class TorchDevice:
         torch.manual_seed(0)
         torch.backends.cuda.matmul.allow_tf32 = False
         self.name = torch.cuda.get_device_name()
-        self.flushed = torch.empty(96 << 20, dtype=torch.uint8, device="cuda")
+        self.flushed = torch.empty(FLUSH, dtype=torch.uint8, device="cuda")
 
     def flush(self):
         self.flushed.zero_()

@@ -1,0 +1,103 @@
+"""Packs device tests and benchmarks into a folder to carry to a machine with an NVIDIA GPU.
+
+usage: bundle.py BUILD_DIR OUT [--only gemm_f16_nn,..] [--jobs N]
+
+OUT is written anew: libraries with their images inside (sm_90a and compute_80), the harness, the shapes and a script `run` that
+needs python3 with numpy (another one: PYTHON=..) and the driver there, nothing else; `run --help` says what it does. --only packs
+some kernels.
+"""
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TEST = os.path.dirname(HERE)
+sys.path.insert(0, os.path.join(TEST, "harness"))
+import build  # noqa: E402
+
+IMAGES = ["sm_90a", "compute_80"]
+SAMPLES = ["elementwise", "softmax", "attention", "sgemm"]
+# Built with --sanitize=schedule: a TMA and wgmma product, another pitch and transposes, plain arithmetic, roles without a product.
+DELAYED = ["gemm_f16_nn", "gemm_bf16_tt", "gemm_f32_nn", "attention_f16_64", "attention_f16_64_causal", "attention_f16_128",
+           "attention_f16_128_causal", "softmax_f32"]
+# gemm_f16_nn with one wait less: name -> (image, text of the op, number of those in the module, what is missing). Waits for the
+# engines are not among them: a pause gives a copy or a product in flight time to end, so it hides what it should show.
+MUTATIONS = {
+    "no-empty-wait": ("sm_90a", "mbarrier.try_wait", 0, "the producer does not wait for a slot to be empty"),
+    "no-full-wait": ("sm_90a", "mbarrier.try_wait", 1, "the consumers do not wait for a slot to be full"),
+    "no-store-barrier": ("sm_90a", "nvvm.barrier", 2, "the copy engine does not wait for what warps store into the staging buffer"),
+    "no-start-barrier": ("sm_90a", "nvvm.barrier", 0, "roles do not wait for the barriers to be initialised"),
+    "no-slot-barrier": ("compute_80", "nvvm.barrier", 0, "warps do not wait for each other's parts of a slot"),
+}
+
+
+def mutate(tools, name, sanitize, out):
+    """Library OUT: gemm_f16_nn without one wait, with or without delays."""
+    image, text, number, _ = MUTATIONS[name]
+    prefix, flags = next(v for v in build.variants("gemm", image) if v[0] == "gemm_f16_nn")
+    command = build.compile_command(tools["tilec"], "gemm", image, prefix, flags) + ["-w"] + sanitize
+    threads, mutant, object_ = (out + end for end in (".mlir", ".mutant.mlir", ".o"))
+    build.run(command + [f"--emit-ir-threads={threads}"])
+    done = subprocess.run([tools["tile-opt"], threads, f"--test-tile-remove-wait=match={text} index={number}", "-o", mutant],
+                          stderr=subprocess.PIPE, text=True)
+    if done.returncode or text not in done.stderr:
+        sys.exit(f"bundle.py: {name}: {done.stderr}")
+    build.run(command + [f"--load-ir=threads={mutant}", f"--emit-obj={object_}"])
+    build.link([object_], tools["rt"], out)
+    for file in (threads, mutant, object_):
+        os.remove(file)
+
+
+def copy_scripts(out):
+    shutil.copytree(os.path.join(TEST, "harness"), os.path.join(out, "harness"), ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(os.path.join(HERE, "run_bundle.py"), os.path.join(out, "harness"))
+    shutil.copy(os.path.join(TEST, "shapes.txt"), out)
+    with open(os.path.join(out, "run"), "w", encoding="utf-8") as f:
+        f.write('#!/bin/sh\n# Tests and timings on this machine\'s GPU; --help says more.\n'
+                'exec ${PYTHON:-python3} "$(dirname "$0")/harness/run_bundle.py" "$@"\n')
+    os.chmod(os.path.join(out, "run"), 0o755)
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("build_dir")
+    p.add_argument("out")
+    p.add_argument("--only")
+    p.add_argument("--jobs", type=int, default=os.cpu_count())
+    o = p.parse_args()
+    only = o.only.split(",") if o.only else None
+    tools = {"tilec": os.path.join(o.build_dir, "bin", "tilec"), "tile-opt": os.path.join(o.build_dir, "bin", "tile-opt"),
+             "rt": os.path.join(o.build_dir, "lib", "libtile_rt.a")}
+    shutil.rmtree(o.out, ignore_errors=True)
+    lib = os.path.join(o.out, "lib")
+    os.makedirs(lib)
+    copy_scripts(o.out)
+
+    def pack(name, samples, chosen, args=()):
+        wanted = [prefix for s in samples for prefix, _ in build.variants(s, "") if not chosen or prefix in chosen]
+        wanted = [w for w in wanted if not only or w in only]
+        if wanted:
+            print(f"bundle: {name}.so, {len(wanted)} objects", flush=True)
+            build.build(tools["tilec"], os.path.join(lib, name + ".so"), samples, tools["rt"], ",".join(IMAGES), wanted,
+                        ["-w", *args], o.jobs)
+        return wanted
+
+    contents = {"images": IMAGES, "gemm": pack("gemm", ["gemm"], None), "samples": pack("samples", SAMPLES, None),
+                "delayed": pack("delayed", ["gemm", *SAMPLES], DELAYED, ["--sanitize=schedule"]), "mutants": {}}
+    for name, (*_, what) in MUTATIONS.items() if not only or "gemm_f16_nn" in only else ():
+        print(f"bundle: mutant {name}", flush=True)
+        contents["mutants"][name] = what
+        for kind, sanitize in (("delayed", ["--sanitize=schedule"]), ("plain", [])):
+            mutate(tools, name, sanitize, os.path.join(lib, f"mutant-{name}-{kind}.so"))
+    contents["tilec"] = subprocess.check_output([tools["tilec"], "--version"], text=True).strip()
+    with open(os.path.join(o.out, "bundle.json"), "w", encoding="utf-8") as f:
+        json.dump(contents, f, indent=1)
+    size = sum(os.path.getsize(os.path.join(d, f)) for d, _, files in os.walk(o.out) for f in files)
+    print(f"bundle: {o.out}, {size / 2**20:.1f} MiB")
+
+
+if __name__ == "__main__":
+    main()
