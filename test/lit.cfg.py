@@ -1,16 +1,21 @@
 """Configuration of every lit suite of tilec: suffixes, substitutions and the features that REQUIRES lines may name."""
 import os
 import shutil
-import lit.formats
+import sys
+
+sys.path.insert(0, os.path.dirname(__file__))
+import blanks  # noqa: E402
 
 config.name = "tilec"
-config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".tile", ".mlir", ".test", ".c"]
 config.excludes = ["Inputs", "consumer", "lit.cfg.py", "CMakeLists.txt"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.build_dir, "test")
+root = blanks.without_blanks(os.path.dirname(config.test_source_root))
+build = blanks.without_blanks(config.build_dir)
+config.test_format = blanks.Format(os.path.join(root, "test"), os.path.join(build, "test"))
 
-tools = os.path.join(config.build_dir, "bin")
+tools = os.path.join(build, "bin")
 path = os.pathsep.join([tools, config.llvm_tools_dir, os.environ.get("PATH", "")])
 config.environment["PATH"] = path
 # Tests see no setting of the person who runs them, except where the CUDA toolkit is.
@@ -19,21 +24,20 @@ for name in ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "TMPDIR", "ASAN_OPTIONS", "U
         config.environment[name] = os.environ[name]
 config.environment["LC_ALL"] = "C.UTF-8"
 
-root = os.path.dirname(config.test_source_root)
 config.substitutions += [
     ("%tilec", os.path.join(tools, "tilec")),
     ("%samples", os.path.join(root, "samples")),
     ("%root", root),
-    ("%build", config.build_dir),
+    ("%build", build),
     ("%python", config.python),
     ("%cc", config.cc),
     ("%cxx", config.cxx),
     ("%gcc", shutil.which("gcc") or "gcc"),
     ("%gxx", shutil.which("g++") or "g++"),
     ("%rt_include", os.path.join(root, "runtime")),
-    ("%rt_lib", os.path.join(config.build_dir, "lib")),
+    ("%rt_lib", os.path.join(build, "lib")),
     # A program that uses compiled kernels: plain C, the runtime as an archive.
-    ("%link_rt", f"{config.build_dir}/lib/libtile_rt.a -lpthread -ldl -lm"),
+    ("%link_rt", f"{build}/lib/libtile_rt.a -lpthread -ldl -lm"),
 ]
 
 

@@ -147,6 +147,10 @@ static Condition readCondition(mlir::DictionaryAttr dict) {
 
 static Param readParam(mlir::DictionaryAttr dict) {
   Param p;
+  if (dict.contains("schedule_seed")) {
+    p.kind = Param::Seed;
+    return p;
+  }
   if (!dict.contains("view_slot")) {
     p.kind = Param::Slot;
     p.slot = number(dict, "slot");

@@ -121,6 +121,29 @@ static CommandLineResult parseNumber(llvm::StringRef flag, llvm::StringRef text,
   return {};
 }
 
+/// --sanitize and --load-ir.
+static CommandLineResult checkDevelopment(DriverOptions &o) {
+  for (const std::string &list : o.sanitizers) {
+    llvm::SmallVector<llvm::StringRef> names;
+    llvm::StringRef(list).split(names, ',');
+    for (llvm::StringRef name : names)
+      if (name.trim() != "schedule")
+        return usage("--sanitize knows schedule, not `" + name + "`");
+    o.sanitizeSchedule = true;
+  }
+  if (o.loadIR.empty())
+    return {};
+  llvm::StringRef stage, file;
+  std::tie(stage, file) = llvm::StringRef(o.loadIR).split('=');
+  if (!llvm::is_contained({"scheduled", "laid-out", "async", "threads", "llvm"}, stage) || file.empty())
+    return usage(
+        "--load-ir takes STAGE=FILE with a stage scheduled, laid-out, async, threads or llvm, not `" +
+        llvm::Twine(o.loadIR) + "`");
+  if (o.targets.size() != 1 || o.inputs.size() != 1)
+    return usage("--load-ir needs one input and one target in --arch");
+  return {};
+}
+
 static CommandLineResult checkChoices(DriverOptions &o) {
   auto oneOf = [](llvm::StringRef flag, llvm::StringRef value,
                   llvm::ArrayRef<llvm::StringRef> legal) -> CommandLineResult {
@@ -133,7 +156,7 @@ static CommandLineResult checkChoices(DriverOptions &o) {
         parseNumber("-j", o.jobs, 1024, o.maxJobs), parseNumber("-O", o.optLevel, 2, o.optimize),
         oneOf("-O", o.optLevel, {"0", "2"}),
         oneOf("-fdiagnostics-format", o.diagnosticsFormat, {"text", "json"}),
-        oneOf("-fdiagnostics-color", o.diagnosticsColor, {"auto", "always", "never"})})
+        oneOf("-fdiagnostics-color", o.diagnosticsColor, {"auto", "always", "never"}), checkDevelopment(o)})
     if (r.exit)
       return r;
   if (o.inputs.size() > 1 && !o.output.empty())

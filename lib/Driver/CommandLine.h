@@ -22,6 +22,7 @@ struct DriverOptions {
   unsigned maxErrors = 20;
   unsigned optimize = 2;
   unsigned maxJobs = 0; ///< 0: as many as there are cores
+  bool sanitizeSchedule = false;
 
   bool anyOutputNamed() const { return !emits.empty() || !output.empty() || syntaxOnly; }
 };

@@ -3,6 +3,7 @@
 #include "CollectLibrary.h"
 #include "MLIRDiagnostics.h"
 #include "Sources.h"
+#include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "tilec/Dialect/Tile/IR/Tile.h"
 #include "tilec/Driver/Driver.h"
@@ -56,6 +57,7 @@ private:
   void dump(llvm::StringRef kind, const TargetDesc *target, mlir::ModuleOp module);
   bool checkNames();
   int lower(Lowering &lowering, Stage last);
+  int loadIR(Lowering &lowering, llvm::StringRef path);
   int compileCPU(Lowering &lowering);
   int compileGPU(std::vector<Lowering *> lowerings);
   int writeLibrary();
@@ -289,11 +291,9 @@ int Compilation::middle() {
     return ExitSource;
   host = mlir::OwningOpRef<mlir::ModuleOp>(module->clone());
 
-  for (const std::string &name : options.targets)
-    if (lookupTarget(name)->family == Family::AMD) {
-      diags.report(diag::E0404, {}, name);
-      return ExitSource;
-    }
+  auto isCPU = [](const std::string &name) { return lookupTarget(name)->family == Family::CPU; };
+  if (options.sanitizeSchedule && llvm::any_of(options.targets, isCPU))
+    diags.report(diag::W0601, {}, "schedule", "cpu", "the threads of a launch never wait for each other there");
   std::vector<Lowering> lowerings;
   for (const std::string &name : options.targets)
     lowerings.push_back({lookupTarget(name), part(*module, /*device=*/true)});
@@ -342,6 +342,28 @@ bool Compilation::checkNames() {
   return collisions.empty();
 }
 
+/// --load-ir: whoever writes a stage by hand may break its promises, so nothing is checked but the syntax.
+int Compilation::loadIR(Lowering &lowering, llvm::StringRef path) {
+  auto text = llvm::MemoryBuffer::getFile(path);
+  if (!text) {
+    diags.report(diag::E0604, {}, path, text.getError().message());
+    return ExitEnvironment;
+  }
+  std::string problem;
+  mlir::ScopedDiagnosticHandler handler(context.get(), [&](mlir::Diagnostic &d) {
+    llvm::raw_string_ostream os(problem);
+    if (auto at = llvm::dyn_cast<mlir::FileLineColLoc>(d.getLocation()); at && problem.empty())
+      os << at.getLine() << ":" << at.getColumn() << ": " << d;
+    return mlir::success();
+  });
+  lowering.module = mlir::parseSourceString<mlir::ModuleOp>((*text)->getBuffer(), context.get(),
+                                                            llvm::sys::path::filename(path));
+  if (lowering.module)
+    return ExitSuccess;
+  diags.report(diag::E0613, {}, path, problem);
+  return ExitSource;
+}
+
 int Compilation::lower(Lowering &lowering, Stage last) {
   const TargetDesc &t = *lowering.target;
   auto attr = tile::TargetAttr::get(context.get(), t.name);
@@ -349,11 +371,16 @@ int Compilation::lower(Lowering &lowering, Stage last) {
     kernel->setAttr(tile::TileDialect::kTargetAttrName, attr);
   PipelineOptions pipeline;
   pipeline.symbolPrefix = options.symbolPrefix.empty() ? "" : options.symbolPrefix + "_";
+  pipeline.delays = options.sanitizeSchedule;
+  auto [loadAfter, file] = llvm::StringRef(options.loadIR).split('=');
   for (Stage s : {Stage::Scheduled, Stage::LaidOut, Stage::Async, Stage::Threads, Stage::LLVM}) {
     std::string what = ("Stage " + stageName(s) + " (" + t.name + ")").str();
     if (!runStage(*lowering.module, what,
                   [&](mlir::OpPassManager &pm) { buildDeviceStage(pm, s, t, pipeline); }))
       return ExitSource;
+    if (stageName(s) == loadAfter)
+      if (int code = loadIR(lowering, file))
+        return code;
     dump(("ir-" + stageName(s)).str(), &t, *lowering.module);
     if (s == last)
       break;
@@ -473,6 +500,8 @@ int Compilation::writeLibrary() {
   manifest.tilecVersion = TILEC_VERSION;
   for (const std::string &define : options.defines)
     manifest.flags.push_back("-D" + define);
+  if (options.sanitizeSchedule)
+    manifest.flags.push_back("--sanitize=schedule");
   if (wants("manifest"))
     outputs.set(options.emits.at("manifest"), target::emitManifest(library, manifest));
   if (!headerPath.empty())

@@ -44,8 +44,8 @@ static void listArchs() {
 }
 
 /// One input with its own sources, engine and outputs: several inputs are as if tilec ran several times.
-static int compileInput(const DriverOptions &o, const std::string &path, DiagnosticConsumer &consumer,
-                        mlir::TimingScope &timing) {
+static int compileInput(const DriverOptions &o, const std::string &path, Outputs &outputs,
+                        DiagnosticConsumer &consumer, mlir::TimingScope &timing) {
   llvm::SourceMgr sources;
   DiagnosticEngine diags(sources, consumer);
   configure(diags, o);
@@ -53,7 +53,6 @@ static int compileInput(const DriverOptions &o, const std::string &path, Diagnos
   if (read && path != "-" && llvm::sys::fs::is_directory(path))
     read = std::make_error_code(std::errc::is_a_directory);
   int code = ExitEnvironment;
-  Outputs outputs;
   if (!read) {
     diags.report(diag::E0604, {}, path, read.getError().message());
   } else {
@@ -83,9 +82,12 @@ static int runGuarded(const DriverOptions &o, DiagnosticConsumer &consumer) {
   constexpr unsigned stackBytes = 256u << 20;
   for (const std::string &input : o.inputs) {
     int one = ExitInternal;
+    Outputs outputs; // out here: they are removed after a crash, too
     llvm::CrashRecoveryContext guard;
-    bool whole = guard.RunSafelyOnThread([&] { one = compileInput(o, input, consumer, timing); }, stackBytes);
+    bool whole =
+        guard.RunSafelyOnThread([&] { one = compileInput(o, input, outputs, consumer, timing); }, stackBytes);
     if (!whole) {
+      outputs.discard();
       llvm::SourceMgr none;
       DiagnosticEngine diags(none, consumer);
       diags.report(diag::E0690, {}, "it crashed on `" + input + "`; please report it with that file");

@@ -3,13 +3,21 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace tilec;
 
+Outputs::~Outputs() {
+  for (const File &f : files)
+    llvm::sys::DontRemoveFileOnSignal(f.path);
+}
+
 void Outputs::declare(llvm::StringRef path) {
-  if (llvm::none_of(files, [&](const File &f) { return f.path == path; }))
-    files.push_back({path.str(), {}});
+  if (llvm::any_of(files, [&](const File &f) { return f.path == path; }))
+    return;
+  files.push_back({path.str(), {}});
+  llvm::sys::RemoveFileOnSignal(path); // touches nothing but regular files
 }
 
 void Outputs::set(llvm::StringRef path, std::string contents, bool onlyIfChanged) {

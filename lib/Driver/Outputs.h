@@ -9,10 +9,15 @@
 namespace tilec {
 
 /// The outputs of one run. Contents are kept in memory until commit(); then each goes to a temporary beside
-/// its destination (opened O_EXCL) and is renamed into place. After a failure none of the declared files
-/// exists: a stale object of an earlier run must not be linked by accident.
+/// its destination (opened O_EXCL) and is renamed into place. After a failure, or an
+/// interrupt while this object lives, none of the declared files exists: a stale object of an earlier run
+/// must not be linked by accident.
 class Outputs {
 public:
+  Outputs() = default;
+  Outputs(const Outputs &) = delete;
+  ~Outputs();
+
   /// Says that the run writes `path` ("-": standard output).
   void declare(llvm::StringRef path);
   /// The finished contents of a declared file. `onlyIfChanged`: leave an equal file alone (headers: their

@@ -79,9 +79,10 @@ static void buildStageCPU(OpPassManager &pm, Stage stage, const TargetDesc &targ
   }
 }
 
-static void buildAsyncGPU(OpPassManager &pm) {
+static void buildAsyncGPU(OpPassManager &pm, const PipelineOptions &options) {
   OpPassManager &kernel = pm.nest<tile::KernelOp>();
   kernel.addPass(tile::createTilePipelineLoops());
+  kernel.addPass(tile::createTilePrefetchRegisters());
   kernel.addPass(tile::createTileMakePersistent());
   kernel.addPass(tile::createTileWarpSpecialize());
   kernel.addPass(tile::createTileAsyncGemms());
@@ -89,6 +90,8 @@ static void buildAsyncGPU(OpPassManager &pm) {
   cleanUp(kernel);
   kernel.addPass(tile::createTileAllocateShared());
   kernel.addPass(tile::createTileInsertBarriers());
+  if (options.delays)
+    kernel.addPass(tile::createTileInsertDelays());
   verify(pm, tile::VerifiedStage::Async);
 }
 
@@ -105,15 +108,22 @@ static void buildStageGPU(OpPassManager &pm, Stage stage, const TargetDesc &targ
     cleanUp(pm.nest<tile::KernelOp>());
     return verify(pm, tile::VerifiedStage::LaidOut);
   case Stage::Async:
-    return buildAsyncGPU(pm);
+    return buildAsyncGPU(pm, options);
   case Stage::Threads:
     if (target.family == Family::NVIDIA)
       buildThreadsNVVM(pm, options.symbolPrefix);
+    else
+      buildThreadsROCDL(pm, options.symbolPrefix);
     return;
   case Stage::LLVM:
     if (target.family == Family::NVIDIA)
-      buildLLVMNVVM(pm);
-    return;
+      return buildLLVMNVVM(pm);
+    {
+      ExpandMathOptions functions;
+      functions.level = 0;
+      pm.addPass(createExpandMath(functions));
+    }
+    return buildLLVMROCDL(pm);
   }
 }
 
@@ -127,9 +137,9 @@ void tilec::buildDeviceStage(OpPassManager &pm, Stage stage, const TargetDesc &t
 
 void tilec::buildHostPipeline(OpPassManager &pm) {
   // Host scalars know no library functions either, and a division by zero is a value, not a trap.
-  ExpandMathForCPUOptions expand;
+  ExpandMathOptions expand;
   expand.level = 2;
-  pm.addPass(createExpandMathForCPU(expand));
+  pm.addPass(createExpandMath(expand));
   pm.addPass(createConvertTileHostToLLVM());
 }
 

@@ -211,6 +211,8 @@ Constant *Tables::map(const TensorMap &map) {
 Constant *Tables::param(const Param &param, int32_t &maps) {
   if (param.kind == Param::Map)
     return record({i32(1), i32(maps++), i32(128), i32(0)});
+  if (param.kind == Param::Seed)
+    return record({i32(2), i32(0), i32(4), i32(0)});
   return record({i32(0), i32(param.slot), i32(param.bytes), i32(0)});
 }
 

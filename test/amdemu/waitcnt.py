@@ -38,21 +38,27 @@ class Counters:
                         "loadcnt": {VECTOR, FLAT_VECTOR}, "storecnt": {STORE}, "dscnt": {LOCAL, FLAT_LOCAL}, "kmcnt": {SCALAR},
                         "samplecnt": set(), "bvhcnt": set()}
 
+        # A count of all ones waits for nothing: the counter may hold more.
+        self.most = {"lgkmcnt": 63 if self.separate_stores else 15, "expcnt": 7}
+
     def waits(self, inst):
         """(classes, allowed) of a wait instruction; empty for others."""
+        return [(self.by_name[name], n) for name, n in self._counts(inst) if n < self.most.get(name, 63)]
+
+    def _counts(self, inst):
         name, text = inst.mnemonic, inst.text
         if name == "s_waitcnt":
-            return [(self.by_name[c], int(n)) for c, n in re.findall(r"(\w+cnt)\((\d+)\)", text)]
+            return [(c, int(n)) for c, n in re.findall(r"(\w+cnt)\((\d+)\)", text)]
         if name == "s_wait_idle":
-            return [(c, 0) for c in self.by_name.values()]
+            return [(c, 0) for c in self.by_name]
         old = re.match(r"s_waitcnt_(vscnt|vmcnt|lgkmcnt) null, (\w+)", text)
         if old:
-            return [(self.by_name[old[1]], int(old[2], 0))]
+            return [(old[1], int(old[2], 0))]
         both = re.match(r"s_wait_(loadcnt|storecnt)_dscnt (\w+)", text)
         if both:
-            return [(self.by_name[both[1]], int(both[2], 0) >> 8 & 63), (self.by_name["dscnt"], int(both[2], 0) & 63)]
+            return [(both[1], int(both[2], 0) >> 8 & 63), ("dscnt", int(both[2], 0) & 63)]
         one = re.match(r"s_wait_(\w+cnt) (\w+)", text)
-        return [(self.by_name[one[1]], int(one[2], 0))] if one else []
+        return [(one[1], int(one[2], 0))] if one else []
 
 
 class Effect:

@@ -27,7 +27,9 @@ def variants(sample, arch):
     elif sample == "attention":
         for (short, dtype), d, causal in itertools.product(DTYPES.items(), (64, 128), (False, True)):
             flags = [f"-Ddt={dtype}", f"-DD={d}", f"-Dcausal={causal}"]
-            if dtype == "float32":
+            if "gfx" in arch:      # 64 KiB of LDS
+                flags += ["-DBM=32", "-DBN=32"] if dtype == "float32" else ["-DBM=64", "-DBN=64"]
+            elif dtype == "float32":
                 flags += ["-DBM=64", "-DBN=32"]
             yield f"attention_{short}_{d}{'_causal' if causal else ''}", flags
     elif sample == "sgemm":

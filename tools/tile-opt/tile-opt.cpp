@@ -25,6 +25,10 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 
+namespace tilec {
+void registerTestRemoveWait(); // TestRemoveWait.cpp
+}
+
 int main(int argc, char **argv) {
   using namespace mlir;
   DialectRegistry registry;
@@ -40,10 +44,15 @@ int main(int argc, char **argv) {
   tilec::tile::registerTileTransformsPasses();
   tilec::registerConvertTileHostToLLVM();
   tilec::registerConvertTileToCPU();
-  tilec::registerExpandMathForCPU();
+  tilec::registerExpandMath();
   tilec::registerConvertTileToNVVM();
+  tilec::registerConvertTileToROCDL();
+  tilec::registerTestRemoveWait();
   PassPipelineRegistration<>("tile-nvvm-to-llvm",
                              "What follows convert-tile-to-nvvm: LLVM and NVVM dialects only",
                              [](OpPassManager &pm) { tilec::buildLLVMNVVM(pm); });
+  PassPipelineRegistration<>("tile-rocdl-to-llvm",
+                             "What follows convert-tile-to-rocdl: LLVM and ROCDL dialects only",
+                             [](OpPassManager &pm) { tilec::buildLLVMROCDL(pm); });
   return failed(MlirOptMain(argc, argv, "tilec's optimizer driver\n", registry));
 }

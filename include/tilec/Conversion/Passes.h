@@ -45,5 +45,14 @@ void buildThreadsNVVM(mlir::OpPassManager &pm, llvm::StringRef symbolPrefix = ""
 /// -> LLVM and NVVM dialects only.
 void buildLLVMNVVM(mlir::OpPassManager &pm);
 
+//===- TileToROCDL ----------------------------------------------------------===//
+// The same for one AMD target; then target::compileAMDGPU. Elementary functions are expanded between the two
+// (ExpandMath with level 0).
+
+/// Device kernels -> llvm.func of one thread.
+void buildThreadsROCDL(mlir::OpPassManager &pm, llvm::StringRef symbolPrefix = "");
+/// -> LLVM and ROCDL dialects only.
+void buildLLVMROCDL(mlir::OpPassManager &pm);
+
 } // namespace tilec
 #endif

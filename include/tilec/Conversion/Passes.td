@@ -29,15 +29,16 @@ def ConvertTileToCPU : Pass<"convert-tile-to-cpu", "::mlir::ModuleOp"> {
     "::mlir::vector::VectorDialect"];
 }
 
-def ExpandMathForCPU : Pass<"tile-expand-cpu-math", "::mlir::ModuleOp"> {
+def ExpandMath : Pass<"tile-expand-math", "::mlir::ModuleOp"> {
   let summary = "Functions, conversions and divisions that LLVM would turn into library calls, traps or poison";
   let description = [{
     Rewrites, for scalars and vectors alike: elementary functions into polynomials with bounds in ulp (table in
-    docs), arithmetic on f16 and bf16 into f32 with one rounding, conversions to and from bf16 and (on x86-64-v2) f16 into
-    integer arithmetic, float to integer into saturating conversions, and integer division and shifts into forms that
-    never trap. Denormals are kept throughout.
+    docs), and for a CPU also arithmetic on f16 and bf16 into f32 with one rounding, conversions to and from bf16 and (on
+    x86-64-v2) f16 into integer arithmetic, float to integer into saturating conversions, and integer division and shifts
+    into forms that never trap. Denormals are kept throughout.
   }];
-  let options = [Option<"level", "level", "unsigned", "3", "x86-64 level: 2, 3 or 4">];
+  let options = [
+    Option<"level", "level", "unsigned", "3", "x86-64 level: 2, 3 or 4; 0: a GPU, functions only">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
     "::mlir::vector::VectorDialect"];
 }
@@ -63,6 +64,24 @@ def ConvertTileToNVVM : Pass<"convert-tile-to-nvvm", "::mlir::ModuleOp"> {
   let options = [Option<"prefix", "symbol-prefix", "std::string", "\"\"", "Put before the name of each function">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
     "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+//===- TileToROCDL --------------------------------------------------------===//
+
+def ConvertTileToROCDL : Pass<"convert-tile-to-rocdl", "::mlir::ModuleOp"> {
+  let summary = "Device kernels of AMD targets at stage Async -> the program of one thread";
+  let description = [{
+    As convert-tile-to-nvvm, for waves of 64 lanes: products are mfma, exchanges DPP, ds_swizzle and ds_bpermute, a barrier
+    is s_barrier between fences of the work group. The function carries `rocdl.kernel` and the same `tile.*` attributes.
+
+    ```mlir
+    llvm.func @scale$0(%n: i64, %X: !llvm.ptr<1>) attributes {rocdl.kernel, rocdl.reqd_work_group_size = array<i32: 256, 1, 1>,
+        tile.params = [{bytes = 8 : i64, slot = 2 : i64}, {bytes = 8 : i64, slot = 1 : i64} ], tile.threads = 256 : i64, ..}
+    ```
+  }];
+  let options = [Option<"prefix", "symbol-prefix", "std::string", "\"\"", "Put before the name of each function">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+    "::mlir::ROCDL::ROCDLDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
 //===- TileToHost ---------------------------------------------------------===//

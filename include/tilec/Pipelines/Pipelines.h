@@ -15,6 +15,7 @@ llvm::StringRef stageName(Stage stage);
 
 struct PipelineOptions {
   std::string symbolPrefix; ///< of the library, with its underscore
+  bool delays = false;      ///< --sanitize=schedule
 };
 
 /// Kernels as MLIRGen makes them -> one host kernel and one device kernel per launch. Knows no target.

@@ -55,6 +55,7 @@ const Layout &ldMatrixAtom(bool trans);
 /// How the warps (or warp groups) of a block share a tile; the ones along n count first.
 struct WarpGrid {
   int64_t m = 1, n = 1;
+  WarpGrid transposed() const { return {n, m}; }
 };
 
 /// The accumulator of an M x N tile: the atom, repeated in registers along n then m, each member of the grid

@@ -124,7 +124,7 @@ Value Emitter::convert(Value value, Type from, Type to, bool isUnsigned) {
     if (to.isIndex())
       return convert(convert(value, getElementTypeOrSelf(value.getType()), c.b.getI64Type()),
                      c.b.getI64Type(), to);
-    return arith::FPToSIOp::create(c.b, c.loc, like(value, to), value); // saturates: tile-expand-cpu-math
+    return arith::FPToSIOp::create(c.b, c.loc, like(value, to), value); // saturates: tile-expand-math
   }
   if (isa<FloatType>(to)) {
     if (from.isIndex())

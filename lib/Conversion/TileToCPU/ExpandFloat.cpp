@@ -129,13 +129,16 @@ namespace {
 /// functions (see ExpandMath.cpp), phase 2 the conversions and divisions that both leave behind.
 class Expander {
 public:
-  Expander(Operation *root, unsigned level) : root(root), level(level) {}
+  /// Level 0 is a GPU, which has fused products and computes with narrow floats itself.
+  Expander(Operation *root, unsigned level) : root(root), isGPU(level == 0), level(isGPU ? 4 : level) {}
 
   LogicalResult run() {
-    each([&](Operation *op) { return widenNarrow(op); });
+    if (!isGPU)
+      each([&](Operation *op) { return widenNarrow(op); });
     each([&](Operation *op) { return expandFunction(op); });
     each([&](Operation *op) { return expandConversion(op); });
-    each([&](Operation *op) { return expandRounding(op); });
+    if (!isGPU)
+      each([&](Operation *op) { return expandRounding(op); });
     each([&](Operation *op) { return expandDivision(op); });
     WalkResult result = root->walk([&](Operation *op) {
       if (!isa<math::AcosOp, math::AcoshOp, math::AsinOp, math::AsinhOp, math::AtanOp, math::Atan2Op,
@@ -145,7 +148,7 @@ public:
                math::TanOp, math::TanhOp>(op))
         return WalkResult::advance();
       op->emitError() << "[E0540] " << op->getName().stripDialect() << " of " << op->getOperand(0).getType()
-                      << " is not supported on the CPU";
+                      << " is not supported on this target";
       return WalkResult::interrupt();
     });
     return failure(result.wasInterrupted());
@@ -272,6 +275,7 @@ private:
   SmallVector<Value> expandDivision(Operation *op);
 
   Operation *root;
+  bool isGPU;
   unsigned level;
 };
 } // namespace
@@ -335,13 +339,13 @@ SmallVector<Value> Expander::expandDivision(Operation *op) {
 }
 
 namespace tilec {
-#define GEN_PASS_DEF_EXPANDMATHFORCPU
+#define GEN_PASS_DEF_EXPANDMATH
 #include "tilec/Conversion/Passes.h.inc"
 } // namespace tilec
 
 namespace {
-struct ExpandMathForCPU : tilec::impl::ExpandMathForCPUBase<ExpandMathForCPU> {
-  using ExpandMathForCPUBase::ExpandMathForCPUBase;
+struct ExpandMath : tilec::impl::ExpandMathBase<ExpandMath> {
+  using ExpandMathBase::ExpandMathBase;
   void runOnOperation() override {
     if (failed(Expander(getOperation(), level).run()))
       signalPassFailure();

@@ -126,9 +126,9 @@ void tilec::buildThreadsCPU(OpPassManager &pm, const TargetDesc &, const CPUOpti
 }
 
 void tilec::buildLLVMCPU(OpPassManager &pm, const TargetDesc &target) {
-  ExpandMathForCPUOptions math;
+  ExpandMathOptions math;
   math.level = target.cpuLevel;
-  pm.addPass(createExpandMathForCPU(math));
+  pm.addPass(createExpandMath(math));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createSCFToControlFlowPass());

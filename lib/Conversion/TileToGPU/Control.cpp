@@ -45,7 +45,17 @@ LogicalResult Emitter::emitOp(Operation &op) {
         return success();
       })
       .Case([&](RasterOp o) { return emitRaster(o); })
+      .Case([&](CursorOp o) {
+        env[o.getCursor()] = {code.i32(0), code.i32(0)};
+        return success();
+      })
+      .Case([&](AdvanceOp o) { return emitAdvance(o); })
+      .Case([&](SlotAtOp o) {
+        bindSlot(o.getRing(), flatten(o.getCursor())[0], o.getBuffers());
+        return success();
+      })
       .Case([&](AssumeOp) { return success(); })
+      .Case([&](DelayOp o) { return emitDelay(o); })
       .Case([&](LoadOp o) { return emitLoad(o); })
       .Case([&](StoreOp o) { return emitStore(o); })
       .Case([&](CopyOp o) { return emitCopy(o); })

@@ -7,6 +7,12 @@ using namespace tilec;
 using namespace tilec::simt;
 using namespace tilec::tile;
 
+std::string tilec::simt::deviceSymbol(KernelOp kernel) {
+  std::string symbol = kernel.getSymName().str();
+  std::replace(symbol.begin(), symbol.end(), '.', '$');
+  return symbol;
+}
+
 LogicalResult Emitter::unsupported(Operation &op, const llvm::Twine &what) {
   return op.emitError() << "[E0505] " << what.str() << " is not supported on " << target.name
                         << " yet; compile this kernel for another target or write it differently";

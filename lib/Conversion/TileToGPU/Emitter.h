@@ -13,6 +13,7 @@
 #include "tilec/Support/LayoutDecisions.h"
 #include "tilec/Support/Target.h"
 #include "llvm/ADT/MapVector.h"
+#include <map>
 
 namespace tilec::simt {
 
@@ -77,6 +78,8 @@ protected:
   virtual void barrier(Value id, int64_t threads) = 0;
   virtual void warpBarrier() = 0;
   virtual void trap() = 0;
+  /// All lanes of the warp do nothing for about `nanoseconds` (i32, the same in all lanes, below 2048).
+  virtual LogicalResult pause(Operation &op, Value nanoseconds);
   virtual unsigned sharedSpace() const { return 3; }
   virtual unsigned globalSpace() const { return 1; }
   virtual void decorate(LLVM::LLVMFuncOp function) = 0;
@@ -85,13 +88,28 @@ protected:
   virtual LogicalResult emitGemm(tile::GemmOp op) = 0;
   /// An elementary function of a scalar in f32 or f64.
   virtual FailureOr<Value> emitMathCall(Operation &op, ValueRange operands) = 0;
-  virtual Value convertFloat(Value value, Type from, Type to) = 0;
+  /// i8 to f16 or f32; f32 to i8 with saturation. Scalars and vectors.
+  virtual Value widenFloat8(Value value, bool e5m2);
+  virtual Value narrowFloat8(Value value, bool e5m2);
   virtual Value atomicUpdate(tile::Combine kind, Value ptr, Value value, Value compare, Type element);
   /// Fragments that an instruction moves as matrices; null, false: not these.
   virtual Value loadMatrices(const Layout &fragment, Type element, Value memory) { return {}; }
   virtual bool storeMatrices(Value value, const Layout &fragment, Type element, Value memory) {
     return false;
   }
+
+  /// Between element types, scalars and vectors; null: there is no such conversion.
+  Value convertFloat(Value value, Type from, Type to);
+
+  //===- Products (Products.cpp) -----------------------------------------------------===//
+  /// An operand in registers: the tile itself, or a buffer read as the instruction wants it. `layout`: d0 = m
+  /// or k, d1 = k or n, transposition applied.
+  Value operandFragment(tile::GemmOp op, unsigned which, Layout &layout);
+  LogicalResult emitFma(tile::GemmOp op);
+
+  //===- Slots (Slots.cpp) -------------------------------------------------------------===//
+  void bindSlot(Value ring, Value slot, ValueRange buffers);
+  LogicalResult emitAdvance(tile::AdvanceOp op);
 
   //===- Structure (Emitter.cpp, Control.cpp) ------------------------------------===//
   LogicalResult emitBlock(Block &block);
@@ -118,6 +136,8 @@ protected:
   void roleBarrier() { barrier(code.i32(threads.barrier), threads.allWarps() * target.warpSize); }
   Value uniform(Value i32); ///< the same number in all lanes, told to the compiler
   Value isThreadZero();
+  LogicalResult emitDelay(tile::DelayOp op);
+  Value delayHash();
 
   //===- Views and buffers -------------------------------------------------------===//
   ViewRef &view(Value value);
@@ -240,9 +260,19 @@ protected:
   llvm::DenseMap<int64_t, Value> slots;
   SmallVector<Attribute> params;
   SmallVector<std::pair<unsigned, DictionaryAttr>> paramAttrs;
+  Value warpHash; ///< of delays; null: none yet
   Block *entry = nullptr;
   Operation *entryEnd = nullptr; ///< parameters are cast in front of it
 };
+
+/// The name of a device kernel in its image: identifiers of PTX have no dots.
+std::string deviceSymbol(tile::KernelOp kernel);
+
+/// Without axes of extent one: a memory layout (coordinates -> offset) or a fragment.
+Layout squeezeOnes(const Layout &l, ArrayRef<int64_t> shape);
+
+/// First registers of the `per` that make up each atom of a fragment, by the atom's first coordinates.
+std::map<std::pair<int64_t, int64_t>, int64_t> atomStarts(const Layout &l, int64_t per);
 
 } // namespace tilec::simt
 #endif

@@ -130,3 +130,20 @@ int64_t Emitter::vectorAlong(const Layout &l, unsigned axis, int64_t most) {
           vec /= 2;
   return vec;
 }
+
+Layout tilec::simt::squeezeOnes(const Layout &l, ArrayRef<int64_t> shape) {
+  bool memory = l.hasOut(DimId::Offset);
+  Layout out = l;
+  SmallVector<std::pair<DimId, DimId>> names;
+  unsigned next = 0;
+  for (unsigned axis = 0; axis < shape.size(); ++axis) {
+    if (shape[axis] == 1 && !(axis + 1 == shape.size() && next == 0)) {
+      out = memory ? out.without(coord(axis)) : out.slice(coord(axis));
+      continue;
+    }
+    if (next != axis)
+      names.push_back({coord(axis), coord(next)});
+    ++next;
+  }
+  return names.empty() ? out : out.rename(names);
+}

@@ -42,14 +42,6 @@ Value NVVMEmitter::ringBarrier(Value ring, Value slot, bool empty) {
   return sharedPtr(at);
 }
 
-void NVVMEmitter::bindSlot(Value ring, Value slot, ValueRange buffers) {
-  auto op = ring.getDefiningOp<RingOp>();
-  for (auto [i, buffer] : llvm::enumerate(buffers)) {
-    int64_t stride = slotBytes(cast<BufferType>(buffer.getType()));
-    set(buffer, code.add(code.mul(slot, stride), code.i32((*op.getOffsets())[i])));
-  }
-}
-
 Value NVVMEmitter::waitPhase(Value ptr, Value phase) {
   StringRef text = "{\n\t.reg .pred done;\n\tWAIT:\n\t"
                    "mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1, 0x989680;\n\t"
@@ -108,21 +100,6 @@ LogicalResult NVVMEmitter::emitRelease(ReleaseOp op) {
   return success();
 }
 
-LogicalResult NVVMEmitter::emitAdvance(AdvanceOp op) {
-  SmallVector<Value> cursor = flatten(op.getCursor());
-  Value slot = cursor[0], phase = cursor[1];
-  int64_t depth = op.getCursor().getType().getDepth();
-  for (int64_t by = op.getBy(); by != 0; by += by > 0 ? -1 : 1) {
-    bool forward = by > 0;
-    Value wraps = code.eq(slot, forward ? depth - 1 : 0);
-    Value next = forward ? code.add(slot, 1) : code.add(slot, -1);
-    slot = code.select(wraps, code.i32(forward ? 0 : depth - 1), next);
-    phase = code.select(wraps, code.exor(phase, 1), phase);
-  }
-  env[op.getNext()] = {slot, phase};
-  return success();
-}
-
 /// Only what one lane can do: scalars, loops, slots and copies by the engine.
 static bool isOneLaneRole(mlir::Region &body) {
   bool one = true;
@@ -131,7 +108,7 @@ static bool isOneLaneRole(mlir::Region &body) {
       one &= copy.getEngine() == Engine::tma;
     else if (isa<TileDialect>(op->getDialect()))
       one &= isa<AcquireOp, CommitOp, AdvanceOp, CursorOp, RasterOp, YieldOp, DimOp, StrideOp, RecastViewOp,
-                 MakeViewOp, NumBlocksOp, ReadyOp, AssumeOp, ElemLoadOp>(op);
+                 MakeViewOp, NumBlocksOp, ReadyOp, AssumeOp, ElemLoadOp, DelayOp>(op);
   });
   return one;
 }
@@ -215,6 +192,8 @@ LogicalResult NVVMEmitter::emitFence(FenceOp op) {
     break;
   case Fence::device:
     NVVM::MembarOp::create(code.b, code.loc, NVVM::MemScopeKind::GPU);
+    break;
+  case Fence::issue: // ptxas orders as it likes
     break;
   }
   return success();

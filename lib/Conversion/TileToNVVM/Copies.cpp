@@ -134,23 +134,6 @@ static void forBoxes(ArrayRef<int64_t> shape, ArrayRef<int64_t> box,
   }
 }
 
-Layout tilec::simt::squeezeOnes(const Layout &l, ArrayRef<int64_t> shape) {
-  bool memory = l.hasOut(DimId::Offset);
-  Layout out = l;
-  SmallVector<std::pair<DimId, DimId>> names;
-  unsigned next = 0;
-  for (unsigned axis = 0; axis < shape.size(); ++axis) {
-    if (shape[axis] == 1 && !(axis + 1 == shape.size() && next == 0)) {
-      out = memory ? out.without(coord(axis)) : out.slice(coord(axis));
-      continue;
-    }
-    if (next != axis)
-      names.push_back({coord(axis), coord(next)});
-    ++next;
-  }
-  return names.empty() ? out : out.rename(names);
-}
-
 static int64_t offsetAt(const Layout &s, ArrayRef<int64_t> at) {
   SmallVector<DimValue> dims;
   for (auto [axis, x] : llvm::enumerate(at))

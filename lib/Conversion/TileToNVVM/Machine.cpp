@@ -1,4 +1,4 @@
-//===- Machine.cpp - thread ids, exchanges, barriers, conversions ------------===//
+//===- Machine.cpp - thread ids, exchanges, barriers, 8-bit floats -----------===//
 #include "NVVMEmitter.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
@@ -32,6 +32,11 @@ void NVVMEmitter::warpBarrier() { NVVM::SyncWarpOp::create(code.b, code.loc, cod
 
 void NVVMEmitter::trap() { LLVM::Trap::create(code.b, code.loc); }
 
+LogicalResult NVVMEmitter::pause(Operation &, Value nanoseconds) {
+  code.assembly(Type(), "nanosleep.u32 $0;", "r", {nanoseconds});
+  return success();
+}
+
 void NVVMEmitter::decorate(LLVM::LLVMFuncOp f) {
   OpBuilder &b = code.b;
   auto threadsAttr = f->getAttrOfType<IntegerAttr>("tile.threads");
@@ -47,20 +52,11 @@ void NVVMEmitter::decorate(LLVM::LLVMFuncOp f) {
 LogicalResult NVVMEmitter::emitTargetOp(Operation &op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
       .Case([&](RingOp o) { return emitRing(o); })
-      .Case([&](CursorOp o) {
-        env[o.getCursor()] = {code.i32(0), code.i32(0)};
-        return success();
-      })
-      .Case([&](AdvanceOp o) { return emitAdvance(o); })
       .Case([&](AcquireOp o) { return emitAcquire(o); })
       .Case([&](ConsumeOp o) {
         SmallVector<Value> cursor = flatten(o.getCursor());
         waitPhase(ringBarrier(o.getRing(), cursor[0], /*empty=*/false), cursor[1]);
         bindSlot(o.getRing(), cursor[0], o.getBuffers());
-        return success();
-      })
-      .Case([&](SlotAtOp o) {
-        bindSlot(o.getRing(), flatten(o.getCursor())[0], o.getBuffers());
         return success();
       })
       .Case([&](CommitOp o) -> LogicalResult {
@@ -91,7 +87,7 @@ LogicalResult NVVMEmitter::emitTargetOp(Operation &op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Conversions between element types
+// 8-bit floats
 //===----------------------------------------------------------------------===//
 
 /// cvt.rn.satfinite.{e4m3,e5m2}x2.f32: two at a time; `low` lands in the low byte.
@@ -101,86 +97,42 @@ static Value narrowPair(Code &c, Value low, Value high, bool e5m2) {
   return c.assembly(c.b.getI16Type(), text, "=h,f,f", {high, low}, /*memory=*/false);
 }
 
-Value NVVMEmitter::convertFloat(Value value, Type from, Type to) {
-  from = getElementTypeOrSelf(from);
-  to = getElementTypeOrSelf(to);
-  if (from == to)
-    return value;
+/// Exact through f16.
+Value NVVMEmitter::widenFloat8(Value value, bool e5m2) {
+  if (target.smVersion < 90)
+    return Emitter::widenFloat8(value, e5m2);
   OpBuilder &b = code.b;
   Location loc = code.loc;
-  auto like = [&](Type element) {
-    auto v = dyn_cast<VectorType>(value.getType());
-    return v ? Type(VectorType::get(v.getShape(), element)) : element;
-  };
-  Type f32 = b.getF32Type(), f16 = b.getF16Type();
-  if (isFloat8(from)) {
-    // Exact through f16.
-    bool e5m2 = isa<Float8E5M2Type>(from);
-    if (!e5m2 && !isa<Float8E4M3FNType>(from))
-      return {};
-    if (target.smVersion < 90)
-      return convertFloat(code.widenFloat8(value, e5m2), f32, to);
-    bool isVector = Code::isVector(value);
-    SmallVector<Value> in = isVector ? code.elements(value) : SmallVector<Value>{value}, out;
-    StringRef text = e5m2 ? "cvt.rn.f16x2.e5m2x2 $0, $1;" : "cvt.rn.f16x2.e4m3x2 $0, $1;";
-    for (size_t i = 0; i < in.size(); i += 2) {
-      Value low = arith::ExtUIOp::create(b, loc, b.getI16Type(), in[i]);
-      if (i + 1 < in.size()) {
-        Value high = arith::ExtUIOp::create(b, loc, b.getI16Type(), in[i + 1]);
-        low = arith::OrIOp::create(b, loc, low,
-                                   arith::ShLIOp::create(b, loc, high, code.constant(b.getI16Type(), 8)));
-      }
-      Value pair = code.assembly(b.getI32Type(), text, "=r,h", {low}, false);
-      Value halves = LLVM::BitcastOp::create(b, loc, code.vec(f16, 2), pair);
-      out.push_back(code.element(halves, 0));
-      if (i + 1 < in.size())
-        out.push_back(code.element(halves, 1));
+  bool isVector = Code::isVector(value);
+  SmallVector<Value> in = isVector ? code.elements(value) : SmallVector<Value>{value}, out;
+  StringRef text = e5m2 ? "cvt.rn.f16x2.e5m2x2 $0, $1;" : "cvt.rn.f16x2.e4m3x2 $0, $1;";
+  for (size_t i = 0; i < in.size(); i += 2) {
+    Value low = arith::ExtUIOp::create(b, loc, b.getI16Type(), in[i]);
+    if (i + 1 < in.size()) {
+      Value high = arith::ExtUIOp::create(b, loc, b.getI16Type(), in[i + 1]);
+      low = arith::OrIOp::create(b, loc, low,
+                                 arith::ShLIOp::create(b, loc, high, code.constant(b.getI16Type(), 8)));
     }
-    Value halves = isVector ? code.fromElements(out) : out.front();
-    return to == f16 ? halves : convertFloat(halves, f16, to);
+    Value pair = code.assembly(b.getI32Type(), text, "=r,h", {low}, false);
+    Value halves = LLVM::BitcastOp::create(b, loc, code.vec(b.getF16Type(), 2), pair);
+    out.push_back(code.element(halves, 0));
+    if (i + 1 < in.size())
+      out.push_back(code.element(halves, 1));
   }
-  if (isFloat8(to)) {
-    bool e5m2 = isa<Float8E5M2Type>(to);
-    if (!e5m2 && !isa<Float8E4M3FNType>(to))
-      return {};
-    Value wide = convertFloat(value, from, f32);
-    if (!wide)
-      return {};
-    if (target.smVersion < 90)
-      return code.narrowFloat8(wide, e5m2);
-    bool isVector = Code::isVector(wide);
-    SmallVector<Value> in = isVector ? code.elements(wide) : SmallVector<Value>{wide}, out;
-    for (size_t i = 0; i < in.size(); i += 2) {
-      Value pair = narrowPair(code, in[i], i + 1 < in.size() ? in[i + 1] : in[i], e5m2);
-      Value bytes = LLVM::BitcastOp::create(b, loc, code.vec(b.getI8Type(), 2), pair);
-      out.push_back(code.element(bytes, 0));
-      if (i + 1 < in.size())
-        out.push_back(code.element(bytes, 1));
-    }
-    return isVector ? code.fromElements(out) : out.front();
+  return isVector ? code.fromElements(out) : out.front();
+}
+
+Value NVVMEmitter::narrowFloat8(Value value, bool e5m2) {
+  if (target.smVersion < 90)
+    return Emitter::narrowFloat8(value, e5m2);
+  bool isVector = Code::isVector(value);
+  SmallVector<Value> in = isVector ? code.elements(value) : SmallVector<Value>{value}, out;
+  for (size_t i = 0; i < in.size(); i += 2) {
+    Value pair = narrowPair(code, in[i], i + 1 < in.size() ? in[i + 1] : in[i], e5m2);
+    Value bytes = LLVM::BitcastOp::create(code.b, code.loc, code.vec(code.b.getI8Type(), 2), pair);
+    out.push_back(code.element(bytes, 0));
+    if (i + 1 < in.size())
+      out.push_back(code.element(bytes, 1));
   }
-  Type type = like(to);
-  bool ff = isa<FloatType>(from), tf = isa<FloatType>(to);
-  unsigned fw = from.isIndex() ? 64 : from.getIntOrFloatBitWidth();
-  unsigned tw = to.isIndex() ? 64 : to.getIntOrFloatBitWidth();
-  if (ff && tf) {
-    if (fw == tw) // f16 <-> bf16
-      return convertFloat(convertFloat(value, from, f32), f32, to);
-    if (fw < tw)
-      return arith::ExtFOp::create(b, loc, type, value);
-    return arith::TruncFOp::create(b, loc, type, value);
-  }
-  if (ff)
-    return arith::FPToSIOp::create(b, loc, type, value);
-  if (tf)
-    return from.isInteger(1) ? arith::UIToFPOp::create(b, loc, type, value).getResult()
-                             : arith::SIToFPOp::create(b, loc, type, value).getResult();
-  if (to.isInteger(1))
-    return code.cmp(arith::CmpIPredicate::ne, value, code.zero(value.getType()));
-  if (from.isIndex() || to.isIndex())
-    return arith::IndexCastOp::create(b, loc, type, value);
-  if (tw < fw)
-    return arith::TruncIOp::create(b, loc, type, value);
-  return from.isInteger(1) ? arith::ExtUIOp::create(b, loc, type, value).getResult()
-                           : arith::ExtSIOp::create(b, loc, type, value).getResult();
+  return isVector ? code.fromElements(out) : out.front();
 }

@@ -22,11 +22,13 @@ protected:
   void barrier(Value id, int64_t threads) override;
   void warpBarrier() override;
   void trap() override;
+  LogicalResult pause(Operation &op, Value nanoseconds) override;
   void decorate(LLVM::LLVMFuncOp function) override;
   LogicalResult emitTargetOp(Operation &op) override;
   LogicalResult emitGemm(tile::GemmOp op) override;
   FailureOr<Value> emitMathCall(Operation &op, ValueRange operands) override;
-  Value convertFloat(Value value, Type from, Type to) override;
+  Value widenFloat8(Value value, bool e5m2) override;
+  Value narrowFloat8(Value value, bool e5m2) override;
   Value loadMatrices(const Layout &fragment, Type element, Value memory) override;
   bool storeMatrices(Value value, const Layout &fragment, Type element, Value memory) override;
 
@@ -34,11 +36,9 @@ private:
   //===- Rings and roles (Async.cpp) ---------------------------------------------===//
   LogicalResult emitRing(tile::RingOp op);
   Value ringBarrier(Value ring, Value slot, bool empty); ///< address
-  void bindSlot(Value ring, Value slot, ValueRange buffers);
   Value waitPhase(Value address, Value phase);
   LogicalResult emitAcquire(tile::AcquireOp op);
   LogicalResult emitRelease(tile::ReleaseOp op);
-  LogicalResult emitAdvance(tile::AdvanceOp op);
   LogicalResult emitWarpGroups(tile::WarpGroupsOp op);
   LogicalResult emitBarrier(tile::BarrierOp op);
   LogicalResult emitFence(tile::FenceOp op);
@@ -68,14 +68,9 @@ private:
   LogicalResult emitAwait(tile::AwaitOp op);
   void tieWait(SmallVector<Value> &acc, StringRef text);
   LogicalResult emitMmaSync(tile::GemmOp op);
-  LogicalResult emitFma(tile::GemmOp op);
-  Value operandFragment(tile::GemmOp op, unsigned which, Layout &layout);
 
   std::map<std::pair<int64_t, std::string>, Value> tensorMaps;
 };
-
-/// Without axes of extent one: a memory layout (coordinates -> offset) or a fragment.
-Layout squeezeOnes(const Layout &l, ArrayRef<int64_t> shape);
 
 } // namespace tilec::simt
 #endif

@@ -16,13 +16,6 @@ using namespace mlir;
 using namespace tilec;
 using namespace tilec::tile;
 
-/// PTX identifiers have no dots.
-static std::string symbolOf(KernelOp kernel) {
-  std::string symbol = kernel.getSymName().str();
-  std::replace(symbol.begin(), symbol.end(), '.', '$');
-  return symbol;
-}
-
 namespace {
 struct ConvertTileToNVVM : tilec::impl::ConvertTileToNVVMBase<ConvertTileToNVVM> {
   using ConvertTileToNVVMBase::ConvertTileToNVVMBase;
@@ -35,7 +28,7 @@ struct ConvertTileToNVVM : tilec::impl::ConvertTileToNVVMBase<ConvertTileToNVVM>
         continue;
       OpBuilder builder(kernel);
       simt::NVVMEmitter emitter(builder, kernel, *target);
-      if (failed(emitter.run(prefix + symbolOf(kernel))))
+      if (failed(emitter.run(prefix + simt::deviceSymbol(kernel))))
         return signalPassFailure();
       kernel.erase();
     }

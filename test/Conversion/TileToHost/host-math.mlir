@@ -1,4 +1,4 @@
-// RUN: tile-opt "--tile-expand-cpu-math=level=2" --convert-tile-host-to-llvm %s | FileCheck %s
+// RUN: tile-opt "--tile-expand-math=level=2" --convert-tile-host-to-llvm %s | FileCheck %s
 
 // Scalars of the host: no library function is left, divisors are never zero.
 

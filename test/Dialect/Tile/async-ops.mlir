@@ -85,6 +85,10 @@ tile.kernel @tokens(%X: !tile.view<?x?xf16>, %n: index, %in: i1) {
     tile.barrier warp
     // CHECK: tile.fence device
     tile.fence device
+    // CHECK: tile.delay site 3 counters %{{.*}}, %{{.*}}
+    tile.delay site 3 counters %b, %c0
+    // CHECK: tile.delay site 4{{$}}
+    tile.delay site 4
   }
   tile.yield
 }

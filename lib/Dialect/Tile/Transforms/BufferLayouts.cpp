@@ -49,6 +49,9 @@ struct BufferUse {
   SmallVector<Operation *> users;
   bool reshaped = false;  ///< recast_buffer
   bool canonical = false; ///< TMA or wgmma: a Hopper layout is prescribed
+  /// Fragments of mfma hold neighbours along k: where k is the slow axis of all products, memory turns.
+  bool kSlow = false, kFast = false;
+  bool turned() const { return kSlow && !kFast; }
 };
 
 class BufferAssigner {
@@ -78,8 +81,16 @@ void BufferAssigner::follow(Value buffer, BufferUse &use) {
       follow(user->getResult(0), use);
     if (auto copy = dyn_cast<CopyOp>(user))
       use.canonical |= copy.getEngine() == Engine::tma;
-    if (auto gemm = dyn_cast<GemmOp>(user))
-      use.canonical |= gemm.getInstAttr().getKind() == InstKind::wgmma;
+    if (auto gemm = dyn_cast<GemmOp>(user)) {
+      InstKind kind = gemm.getInstAttr().getKind();
+      use.canonical |= kind == InstKind::wgmma;
+      if (kind != InstKind::mfma)
+        continue;
+      if (gemm.getA() == buffer)
+        (gemm.getTransA() ? use.kSlow : use.kFast) = true;
+      if (gemm.getB() == buffer)
+        (gemm.getTransB() ? use.kFast : use.kSlow) = true;
+    }
   }
 }
 
@@ -114,12 +125,18 @@ void BufferAssigner::addAccesses(const BufferUse &use, Operation *user,
   } else if (auto store = dyn_cast<StoreOp>(user)) {
     plain(store.getValue().getType());
   } else if (auto gemm = dyn_cast<GemmOp>(user)) {
-    if (gemm.getInstAttr().getKind() != InstKind::mma_sync)
+    InstKind kind = gemm.getInstAttr().getKind();
+    if (kind != InstKind::mma_sync && kind != InstKind::mfma)
       return;
     for (unsigned which : {0u, 1u}) {
       Value operand = which == 0 ? gemm.getA() : gemm.getB();
       if (!isa<BufferType>(operand.getType()) || rootBuffer(operand) != use.buffer)
         continue;
+      if (kind == InstKind::mfma) {
+        plain(TileType::get(gemm.getContext(), getShapeOf(operand.getType()), getElementTypeOf(operand.getType()),
+                            LayoutAttr::get(gemm.getContext(), layouts.operand(gemm, which))));
+        continue;
+      }
       // A's fragment lies along k, B's along k too: rows of memory when k is the fast axis, .trans otherwise.
       bool kFast = which == 0 ? !gemm.getTransA() : gemm.getTransB();
       accesses.push_back(
@@ -148,9 +165,18 @@ Layout BufferAssigner::choose(const BufferUse &use) {
     addAccesses(use, user, accesses);
   // Whole rows arrive as 16-byte pieces from global memory.
   bool copied = llvm::any_of(use.users, [](Operation *user) { return isa<CopyOp>(user); });
-  if (copied)
-    accesses.push_back({layouts.forAccess(shape, bytes), SharedAccess::Plain});
+  if (copied) {
+    std::optional<Layout> turned = use.turned() ? layouts.forTransposition(shape, bytes, /*store=*/true)
+                                                : std::nullopt;
+    accesses.push_back({turned ? *turned : layouts.forAccess(shape, bytes), SharedAccess::Plain});
+  }
   BankModel model = bankModelOf(layouts.targetDesc());
+  if (use.turned()) {
+    for (SharedAccess &a : accesses)
+      a.map = a.map.transpose();
+    auto best = chooseShared(shape[1], shape[0], bytes, accesses, model);
+    return (best ? best->layout : rowMajorOf({shape[1], shape[0]})).transpose();
+  }
   if (accesses.size() > 1)
     if (auto best = chooseShared(shape[0], shape[1], bytes, accesses, model))
       return best->layout;

@@ -1,5 +1,6 @@
 //===- LaunchFeatures.cpp - what a launch does, as far as schedules care -----===//
 #include "LaunchFeatures.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace tilec::tile;
@@ -16,6 +17,37 @@ Value tilec::tile::rootBuffer(Value buffer) {
   return buffer;
 }
 
+std::optional<unsigned> tilec::tile::argumentOf(Value view) {
+  while (auto cast = view.getDefiningOp<RecastViewOp>()) {
+    if (!cast.getSizes().empty())
+      return std::nullopt;
+    view = cast.getSource();
+  }
+  auto arg = dyn_cast<BlockArgument>(view);
+  if (!arg || !isa<KernelOp>(arg.getOwner()->getParentOp()))
+    return std::nullopt;
+  return arg.getArgNumber();
+}
+
+/// The memory that this operation writes, or null.
+static Value writtenBy(Operation *op) {
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case<StoreOp, CopyOp, ElemStoreOp, AtomicOp, ElemAtomicOp>([](auto o) -> Value { return o.getDest(); })
+      .Default([](Operation *) { return Value(); });
+}
+
+bool tilec::tile::launchWrites(LaunchOp launch, unsigned argument) {
+  bool writes = false;
+  launch.walk([&](Operation *op) {
+    Value dest = writtenBy(op);
+    if (!dest || !isa<ViewType>(dest.getType()))
+      return;
+    auto to = argumentOf(dest);
+    writes |= !to || *to == argument;
+  });
+  return writes;
+}
+
 std::tuple<int64_t, int64_t, int64_t> tilec::tile::gemmExtents(GemmOp gemm) {
   SmallVector<int64_t> c = dropOnes(gemm.getAcc().getType().getShape());
   auto full = gemm.getAcc().getType().getShape();
@@ -24,6 +56,21 @@ std::tuple<int64_t, int64_t, int64_t> tilec::tile::gemmExtents(GemmOp gemm) {
   auto a = getShapeOf(gemm.getA().getType());
   int64_t k = gemm.getTransA() ? a[a.size() - 2] : a[a.size() - 1];
   return {c[0], c[1], k};
+}
+
+GemmFeature tilec::tile::describeGemm(GemmOp gemm) {
+  auto [m, n, k] = gemmExtents(gemm);
+  Type a = gemm.getA().getType(), b = gemm.getB().getType();
+  return {gemm,
+          m,
+          n,
+          k,
+          isa<TileType>(a),
+          isa<TileType>(b),
+          getElementTypeOf(a),
+          getElementTypeOf(b),
+          gemm.getAcc().getType().getElementType(),
+          gemm->getParentOfType<scf::ForOp>() != nullptr};
 }
 
 static void collectUsers(Value buffer, SmallVectorImpl<Operation *> &users) {
@@ -65,11 +112,7 @@ LaunchFeatures tilec::tile::collectFeatures(LaunchOp launch) {
     for (Type t : op->getResultTypes())
       f.largestTile = std::max(f.largestTile, elementsOf(t));
     if (auto gemm = dyn_cast<GemmOp>(op)) {
-      auto [m, n, k] = gemmExtents(gemm);
-      f.gemms.push_back({gemm, m, n, k, isa<TileType>(gemm.getA().getType()),
-                         isa<TileType>(gemm.getB().getType()), getElementTypeOf(gemm.getA().getType()),
-                         getElementTypeOf(gemm.getB().getType()), gemm.getAcc().getType().getElementType(),
-                         gemm->getParentOfType<scf::ForOp>() != nullptr});
+      f.gemms.push_back(describeGemm(gemm));
     } else if (auto copy = dyn_cast<CopyOp>(op)) {
       if (isa<ViewType>(copy.getSource().getType()) && isa<BufferType>(copy.getDest().getType()))
         f.copies.push_back(describeCopy(copy));

@@ -2,6 +2,7 @@
 #ifndef TILEC_LIB_DIALECT_TILE_TRANSFORMS_LAUNCHFEATURES_H
 #define TILEC_LIB_DIALECT_TILE_TRANSFORMS_LAUNCHFEATURES_H
 #include "tilec/Dialect/Tile/IR/Tile.h"
+#include <optional>
 
 namespace tilec::tile {
 
@@ -36,11 +37,19 @@ struct LaunchFeatures {
 
 LaunchFeatures collectFeatures(LaunchOp launch);
 
+GemmFeature describeGemm(GemmOp gemm);
+
 /// m, n and k of a product, ones dropped and transposes applied.
 std::tuple<int64_t, int64_t, int64_t> gemmExtents(GemmOp gemm);
 
 /// Everything that uses a buffer, through its aliases too; the aliases themselves are among them.
 llvm::SmallVector<mlir::Operation *> bufferUsers(mlir::Value buffer);
+
+/// Number of the kernel argument behind recasts that keep its shape; none for other views.
+std::optional<unsigned> argumentOf(mlir::Value view);
+
+/// May the launch write the tensor of that argument? One that it only reads can be read at any time.
+bool launchWrites(LaunchOp launch, unsigned argument);
 
 /// The buffer behind subbuffer and recast_buffer: an alloc.
 mlir::Value rootBuffer(mlir::Value buffer);

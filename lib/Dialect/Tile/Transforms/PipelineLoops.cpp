@@ -3,10 +3,9 @@
 // each trip waits for its own data, meets the block, fetches the trip stages - 1 ahead where there is one,
 // and computes. The barrier covers both directions: the slot written in trip k was last read in trip k - 1.
 // There is no second copy of the body, so trip counts of 0, 1 or less than the depth are the same code.
-#include "LaunchFeatures.h"
+#include "AheadCopies.h"
 #include "mlir/IR/IRMapping.h"
 #include "tilec/Dialect/Tile/Transforms/Passes.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace tilec::tile {
 #define GEN_PASS_DEF_TILEPIPELINELOOPS
@@ -15,53 +14,6 @@ namespace tilec::tile {
 
 using namespace mlir;
 using namespace tilec::tile;
-
-/// Pure scalar ops of the loop body that `value` needs, in program order; false if it needs anything else of
-/// the body but the loop's variable.
-static bool scalarSlice(Value value, scf::ForOp loop, llvm::SetVector<Operation *> &slice) {
-  if (!loop.getRegion().isAncestor(value.getParentRegion()))
-    return true;
-  if (value == loop.getInductionVar())
-    return true;
-  Operation *op = value.getDefiningOp();
-  if (!op || op->getBlock() != loop.getBody() || !isPure(op) || op->getNumRegions())
-    return false;
-  if (slice.contains(op))
-    return true;
-  for (Value operand : op->getOperands())
-    if (!scalarSlice(operand, loop, slice))
-      return false;
-  slice.insert(op);
-  return true;
-}
-
-/// The reason why this copy must stay in its place, or null.
-static const char *whyNotAhead(CopyOp copy, scf::ForOp loop, llvm::SetVector<Operation *> &slice) {
-  if (copy->getBlock() != loop.getBody())
-    return "it stands under a condition";
-  if (!copy.getDestOffsets().empty() || !copy.getDest().getDefiningOp<AllocOp>())
-    return "it fills only part of its buffer";
-  SmallVector<Value> needed(copy.getSourceOffsets());
-  needed.push_back(copy.getSource());
-  for (Value v : needed)
-    if (!scalarSlice(v, loop, slice))
-      return "its address depends on computed data";
-  SmallVector<Operation *> users = bufferUsers(copy.getDest());
-  for (Operation *user : users) {
-    if (user == copy)
-      continue;
-    Operation *top = loop.getBody()->findAncestorOpInBlock(*user);
-    if (!top)
-      return "its buffer is used outside the loop";
-    if (!copy->isBeforeInBlock(top))
-      return "its buffer is read before it is filled again (a value of the trip before)";
-    auto other = dyn_cast<CopyOp>(user);
-    if (!isa<LoadOp, GemmOp, GenericOp, ElemLoadOp, SubbufferOp, RecastBufferOp>(user) &&
-        !(other && other.getSource() == copy.getDest()))
-      return "its buffer is written elsewhere too";
-  }
-  return nullptr;
-}
 
 namespace {
 
@@ -175,22 +127,9 @@ static void pipelineLoop(scf::ForOp loop) {
   auto pipeline = loop->getAttrOfType<PipelineAttr>(TileDialect::kPipelineAttrName);
   if (!pipeline || pipeline.getStages() < 2)
     return;
-  SmallVector<CopyOp> copies;
-  llvm::SetVector<Operation *> slice;
-  loop.walk([&](CopyOp copy) {
-    if (copy->getParentOfType<scf::ForOp>() != loop || copy.getEngine() != Engine::cp_async)
-      return;
-    llvm::SetVector<Operation *> needed(slice.begin(), slice.end());
-    if (const char *why = whyNotAhead(copy, loop, needed)) {
-      copy.setEngineAttr(EngineAttr::get(copy.getContext(), Engine::simt));
-      copy.emitRemark() << "[R0405] this copy is not overlapped with computation: " << why;
-      return;
-    }
-    slice = std::move(needed);
-    copies.push_back(copy);
-  });
-  if (!copies.empty())
-    LoopPipeliner(loop, copies, slice.getArrayRef(), pipeline.getStages()).run();
+  AheadCopies ahead = collectAheadCopies(loop, Engine::cp_async);
+  if (!ahead.copies.empty())
+    LoopPipeliner(loop, ahead.copies, ahead.slice.getArrayRef(), pipeline.getStages()).run();
 }
 
 namespace {
@@ -206,11 +145,7 @@ struct PipelineLoops : tilec::tile::impl::TilePipelineLoopsBase<PipelineLoops> {
     launch.walk([&](scf::ForOp loop) { loops.push_back(loop); });
     for (scf::ForOp loop : loops)
       pipelineLoop(loop);
-    // What no loop took is an ordinary copy.
-    launch.walk([&](CopyOp copy) {
-      if (copy.getEngine() == Engine::cp_async)
-        copy.setEngineAttr(EngineAttr::get(copy.getContext(), Engine::simt));
-    });
+    dropEngine(launch, Engine::cp_async);
   }
 };
 } // namespace

@@ -3,8 +3,8 @@
 // stages and engines. Numbers and their reasons: docs/Schedules.md.
 #include "ScheduleNVIDIA.h"
 #include "Divisibility.h"
+#include "ScheduleGPU.h"
 #include "ScheduleHints.h"
-#include "Variants.h"
 
 using namespace mlir;
 using namespace tilec;
@@ -36,14 +36,13 @@ private:
   void planMMA();
   void planSIMT();
   void chooseRoles();
-  SmallVector<ViewDemand> demands();
   void write(KernelOp k, bool wide);
   void writeEngines(LaunchOp l, bool wide);
   LogicalResult writeStages(LaunchOp l, bool roles);
   int64_t accumulatorRegisters(int64_t groups) const;
-  void instFor(GemmOp gemm, bool roles);
-  int64_t bytesOf(Type type) const;
+  void instFor(GemmOp gemm);
   bool staged(LaunchOp l, bool wide) const;
+  int64_t stagingBytes(LaunchOp l, bool roles) const;
 
   KernelOp kernel;
   const TargetDesc &target;
@@ -57,13 +56,6 @@ private:
 } // namespace
 
 static bool is16BitFloat(Type t) { return t.isF16() || t.isBF16(); }
-
-int64_t Scheduler::bytesOf(Type type) const {
-  auto buffer = dyn_cast<BufferType>(type);
-  if (!buffer)
-    return 0;
-  return buffer.getNumElements() * std::max<int64_t>(8, buffer.getElementType().getIntOrFloatBitWidth()) / 8;
-}
 
 //===----------------------------------------------------------------------===//
 // Matrix instructions
@@ -173,51 +165,25 @@ void Scheduler::chooseRoles() {
   });
 }
 
-void Scheduler::instFor(GemmOp gemm, bool roles) {
-  auto [m, n, k] = gemmExtents(gemm);
-  bool aReg = isa<TileType>(gemm.getA().getType());
-  const GemmFeature g{gemm,
-                      m,
-                      n,
-                      k,
-                      aReg,
-                      isa<TileType>(gemm.getB().getType()),
-                      getElementTypeOf(gemm.getA().getType()),
-                      getElementTypeOf(gemm.getB().getType()),
-                      gemm.getAcc().getType().getElementType(),
-                      true};
+void Scheduler::instFor(GemmOp gemm) {
+  const GemmFeature g = describeGemm(gemm);
   if (plan.wgmma && wgmmaLegal(g)) {
-    int64_t perGroup = n / plan.partition[1], width = std::min<int64_t>(perGroup, 256);
+    int64_t perGroup = g.n / plan.partition[1], width = std::min<int64_t>(perGroup, 256);
     while (perGroup % width || width % 8)
       --width;
-    gemm.setInstAttr(InstAttr::get(b.getContext(), InstKind::wgmma, {64, width, 16}, false, aReg, 1));
+    gemm.setInstAttr(InstAttr::get(b.getContext(), InstKind::wgmma, {64, width, 16}, false, g.aInRegisters, 1));
     return;
   }
   if (plan.mma && mmaLegal(g)) {
     gemm.setInstAttr(InstAttr::get(b.getContext(), InstKind::mma_sync, {16, 8, 16}, false, true, 1));
     return;
   }
-  gemm.setInstAttr(InstAttr::get(b.getContext(), InstKind::fma, {1, 1, 1}, false, aReg, 1));
-  gemm.emitRemark() << "[R0402] this " << m << " x " << n << " x " << k << " product of " << g.a << " and "
-                    << g.b << " runs on the plain arithmetic units of " << target.name;
+  usePlainUnits(g, target);
 }
 
 //===----------------------------------------------------------------------===//
 // Views, engines, stages
 //===----------------------------------------------------------------------===//
-
-/// A tensor argument that the launch never writes may be read by asynchronous engines.
-static std::optional<unsigned> argumentOf(Value view) {
-  while (auto cast = view.getDefiningOp<RecastViewOp>()) {
-    if (!cast.getSizes().empty())
-      return std::nullopt;
-    view = cast.getSource();
-  }
-  auto arg = dyn_cast<BlockArgument>(view);
-  if (!arg || !isa<KernelOp>(arg.getOwner()->getParentOp()))
-    return std::nullopt;
-  return arg.getArgNumber();
-}
 
 /// May TMA move this? Same type on both sides, zero fill, at most five axes.
 static bool tmaShape(CopyOp copy) {
@@ -231,58 +197,6 @@ static bool tmaShape(CopyOp copy) {
   int64_t bytes = view.getElementType().getIntOrFloatBitWidth() / 8;
   return !extents.empty() && extents.back() * bytes % 16 == 0 && argumentOf(copy.getSource()) &&
          copy.getDestOffsets().empty();
-}
-
-static bool launchWrites(LaunchOp launch, unsigned argument) {
-  bool writes = false;
-  launch.walk([&](Operation *op) {
-    Value dest;
-    if (auto s = dyn_cast<StoreOp>(op))
-      dest = s.getDest();
-    else if (auto c = dyn_cast<CopyOp>(op))
-      dest = c.getDest();
-    else if (auto e = dyn_cast<ElemStoreOp>(op))
-      dest = e.getDest();
-    else if (auto a = dyn_cast<AtomicOp>(op))
-      dest = a.getDest();
-    else if (auto ea = dyn_cast<ElemAtomicOp>(op))
-      dest = ea.getDest();
-    if (dest && isa<ViewType>(dest.getType())) {
-      auto to = argumentOf(dest);
-      writes |= !to || *to == argument;
-    }
-  });
-  return writes;
-}
-
-/// The views whose wide access is worth a condition at launch.
-SmallVector<ViewDemand> Scheduler::demands() {
-  SmallVector<ViewDemand> list;
-  auto add = [&](Value view, bool map) {
-    auto arg = argumentOf(view);
-    if (!arg || cast<ViewType>(view.getType()).getRank() == 0)
-      return;
-    for (ViewDemand &d : list)
-      if (d.argument == *arg) {
-        d.tensorMap |= map;
-        return;
-      }
-    list.push_back({*arg, map});
-  };
-  for (const CopyFeature &c : features.copies) {
-    CopyOp copy = c.op;
-    add(copy.getSource(), plan.roles && c.loop && tmaShape(copy));
-  }
-  for (LoadOp load : features.viewLoads)
-    add(load.getSource(), false);
-  for (StoreOp store : features.viewStores)
-    add(store.getDest(), plan.roles);
-  launch.walk([&](GenericOp generic) {
-    for (Value in : generic.getIns())
-      if (isa<ViewType>(in.getType()))
-        add(in, false);
-  });
-  return list;
 }
 
 void Scheduler::writeEngines(LaunchOp l, bool wide) {
@@ -322,69 +236,22 @@ bool Scheduler::staged(LaunchOp l, bool wide) const {
   return any;
 }
 
-LogicalResult Scheduler::writeStages(LaunchOp l, bool roles) {
-  int64_t perLoopFixed = 0, staging = 0;
-  SmallVector<std::pair<scf::ForOp, int64_t>> loops;
-  l.walk([&](AllocOp alloc) { perLoopFixed += bytesOf(alloc.getBuffer().getType()); });
-  // Register operands of products on the plain units will pass through shared memory.
-  l.walk([&](GemmOp gemm) {
-    for (Value operand : {gemm.getA(), gemm.getB()})
-      if (auto t = dyn_cast<TileType>(operand.getType()); t && gemm.getInstAttr().getKind() == InstKind::fma)
-        perLoopFixed +=
-            t.getNumElements() * std::max<int64_t>(8, t.getElementType().getIntOrFloatBitWidth()) / 8;
-  });
+/// Bytes that staging of results takes.
+int64_t Scheduler::stagingBytes(LaunchOp l, bool roles) const {
+  int64_t staging = 0;
   if (staged(l, roles))
     l.walk([&](StoreOp store) {
       if (isa<ViewType>(store.getDest().getType()))
         staging = std::max(staging, store.getValue().getType().getNumElements() * 2);
     });
-  l.walk([&](scf::ForOp loop) {
-    if (!loop->hasAttr(TileDialect::kPipelineAttrName))
-      return;
-    int64_t bytes = 0;
-    llvm::SmallPtrSet<Value, 4> seen;
-    loop.walk([&](CopyOp copy) {
-      if (copy->getParentOfType<scf::ForOp>() == loop && isa<ViewType>(copy.getSource().getType()) &&
-          isa<BufferType>(copy.getDest().getType()) && seen.insert(rootBuffer(copy.getDest())).second)
-        bytes += bytesOf(rootBuffer(copy.getDest()).getType());
-    });
-    loops.push_back({loop, bytes});
-  });
-  int64_t limit = target.sharedBytes - 1024 - staging, used = perLoopFixed;
-  if (perLoopFixed > int64_t(target.sharedBytes) - 1024) {
-    InFlightDiagnostic error = l.emitError() << "[E0402] the buffers of this launch need " << perLoopFixed
-                                             << " bytes of shared memory; " << target.name << " allows "
-                                             << target.sharedBytes - 1024;
-    l.walk([&](AllocOp alloc) {
-      error.attachNote(alloc.getLoc())
-          << "this buffer of " << alloc.getBuffer().getType().getNumElements() << " elements takes "
-          << bytesOf(alloc.getBuffer().getType()) << " bytes";
-    });
-    return error;
-  }
-  for (auto [loop, bytes] : loops) {
+  return staging;
+}
+
+LogicalResult Scheduler::writeStages(LaunchOp l, bool roles) {
+  return fitStages(l, target, stagingBytes(l, roles), /*reserved=*/1024, [](scf::ForOp loop) {
     auto asked = loop->getAttrOfType<PipelineAttr>(TileDialect::kPipelineAttrName);
-    // Only an engine fetches ahead; plain copies need one version of the buffer.
-    bool ahead = false;
-    scf::ForOp(loop).walk(
-        [&](CopyOp copy) { ahead |= copy.getEngine() && *copy.getEngine() != Engine::simt; });
-    int64_t want = !ahead                ? 1
-                   : asked.getInferred() ? 3
-                                         : std::max<int64_t>(1, asked.getStages()),
-            have = want;
-    while (have > 1 && used + (have - 1) * bytes > limit)
-      --have;
-    used += (have - 1) * bytes;
-    if (have < want && !asked.getInferred())
-      loop.emitRemark() << "[R0401] " << have << " stages instead of " << want << ": each takes " << bytes
-                        << " bytes of the " << target.sharedBytes << " bytes of shared memory of "
-                        << target.name
-                        << (staging ? ", and staging of the result " + std::to_string(staging)
-                                    : std::string());
-    loop->setAttr(TileDialect::kPipelineAttrName,
-                  PipelineAttr::get(b.getContext(), have, asked.getInferred()));
-  }
-  return success();
+    return asked.getInferred() ? int64_t(3) : std::max<int64_t>(1, asked.getStages());
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -423,7 +290,7 @@ void Scheduler::write(KernelOp k, bool wide) {
   l.setScheduleAttr(ScheduleAttr::get(c, threads, plan.partition, roleList, persistent, raster, {},
                                       hints.minBlocks.value_or(1), /*skew=*/roles && chained, staged(l, wide),
                                       /*index_bits=*/64));
-  l.walk([&](GemmOp gemm) { instFor(gemm, roles); });
+  l.walk([&](GemmOp gemm) { instFor(gemm); });
   writeEngines(l, wide);
 }
 
@@ -445,7 +312,11 @@ LogicalResult Scheduler::run() {
                         << *hints.threads << " asked for: the products of this launch need whole "
                         << (plan.wgmma ? "warp groups of 128" : "warps of 32");
   KernelOp any;
-  demandAlignment(kernel, demands(), any);
+  auto needsMap = [&](Operation *op) {
+    auto copy = dyn_cast<CopyOp>(op);
+    return plan.roles && (!copy || (copy->getParentOfType<scf::ForOp>() && tmaShape(copy)));
+  };
+  demandAlignment(kernel, wideDemands(launch, features, needsMap), any);
   write(kernel, /*wide=*/true);
   if (failed(writeStages(kernel.getDeviceLaunch(), plan.roles)))
     return failure();

@@ -1,4 +1,5 @@
 //===- SelectSchedule.cpp - one schedule per device kernel -------------------===//
+#include "ScheduleAMD.h"
 #include "ScheduleCPU.h"
 #include "ScheduleNVIDIA.h"
 #include "tilec/Dialect/Tile/Transforms/Passes.h"
@@ -29,6 +30,8 @@ struct SelectSchedule : tile::impl::TileSelectScheduleBase<SelectSchedule> {
       if (target->family == Family::CPU && failed(scheduleCPU(kernel, *target)))
         return signalPassFailure();
       if (target->family == Family::NVIDIA && failed(scheduleNVIDIA(kernel, *target)))
+        return signalPassFailure();
+      if (target->family == Family::AMD && failed(scheduleAMD(kernel, *target)))
         return signalPassFailure();
     }
   }

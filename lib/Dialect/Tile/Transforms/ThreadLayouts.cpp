@@ -48,34 +48,83 @@ static const MatrixAtom *atomOf(InstAttr inst, Type element) {
   return matrixAtom(kind, element.getIntOrFloatBitWidth(), s[0], s[1], s[2]);
 }
 
+namespace {
+/// Spreads registers, lanes and warps over a tile of powers of two, axis by axis.
+class PowerTile {
+public:
+  PowerTile(int64_t rows, int64_t columns) : extent{rows, columns} {
+    b.out(DimId::D0, rows).out(DimId::D1, columns);
+  }
+  /// `count` members of `in` along an axis, as far as it reaches; what is left over.
+  int64_t along(DimId in, int64_t count, unsigned axis) {
+    int64_t take = std::min(count, extent[axis] / at[axis]);
+    if (take > 1)
+      b.digit(in, take, {{coord(axis), at[axis]}});
+    at[axis] *= std::max<int64_t>(take, 1);
+    return count / std::max<int64_t>(take, 1);
+  }
+  /// The same, for one step of what stands in registers anyway.
+  void step(DimId in, int64_t count, unsigned axis, int64_t stride) {
+    if (count > 1)
+      b.digit(in, count, {{coord(axis), stride}});
+  }
+  void skip(unsigned axis, int64_t count) { at[axis] *= count; }
+  void replicate(DimId in, int64_t count) {
+    if (count > 1)
+      b.digit(in, count);
+  }
+  int64_t left(unsigned axis) const { return extent[axis] / at[axis]; }
+  Layout finish() { return b.known(); }
+
+private:
+  LayoutBuilder b;
+  int64_t extent[2], at[2] = {1, 1};
+};
+} // namespace
+
+static bool powerOfTwo(int64_t x) { return x > 0 && (x & (x - 1)) == 0; }
+
+std::optional<Layout> ThreadLayouts::forTransposition(ArrayRef<int64_t> shape, unsigned elemBytes,
+                                                      bool store) const {
+  int64_t all = threads.lanes * threads.allWarps();
+  if (shape.size() != 2 || !powerOfTwo(shape[0]) || !powerOfTwo(shape[1]) || !powerOfTwo(all))
+    return std::nullopt;
+  int64_t wide = std::max<int64_t>(1, 16 / elemBytes), columns = std::min(wide, shape[1]),
+          rows = std::min(wide, shape[0]);
+  // Rather short columns than idle threads, down to one 32-bit word.
+  while (rows * elemBytes > 4 && rows > 1 && shape[0] / rows * (shape[1] / columns) < all)
+    rows /= 2;
+  PowerTile tile(shape[0], shape[1]);
+  if (store)
+    tile.step(DimId::Reg, rows, 0, 1);
+  tile.step(DimId::Reg, columns, 1, 1);
+  if (!store)
+    tile.step(DimId::Reg, rows, 0, 1);
+  tile.skip(0, rows);
+  tile.skip(1, columns);
+  int64_t lanes = tile.along(DimId::Lane, threads.lanes, 1);
+  tile.replicate(DimId::Lane, tile.along(DimId::Lane, lanes, 0));
+  int64_t warps = tile.along(DimId::Warp, threads.allWarps(), 0);
+  tile.replicate(DimId::Warp, tile.along(DimId::Warp, warps, 1));
+  tile.along(DimId::Reg, tile.left(1), 1);
+  tile.along(DimId::Reg, tile.left(0), 0);
+  return finish(tile.finish());
+}
+
 /// Thread tiles of the plain units: vectors of four along n, lanes 8 along n and 4 along m, warps along m,
 /// the rest in registers. Operand reads of a warp are then one broadcast along m and one row segment along n.
 Layout ThreadLayouts::plainAccumulator(int64_t m, int64_t n) const {
-  auto powerOfTwo = [](int64_t x) { return (x & (x - 1)) == 0; };
   int64_t laneN = threads.lanes / 4, warps = threads.allWarps();
   if (!powerOfTwo(m) || !powerOfTwo(n) || n < 4 * laneN || m < 4 || !powerOfTwo(warps))
     return forAccess({m, n}, 4);
-  LayoutBuilder b;
-  b.out(DimId::D0, m).out(DimId::D1, n);
-  int64_t row = 1, column = 1;
-  auto along = [&](DimId in, int64_t count, bool columns) {
-    int64_t &at = columns ? column : row;
-    int64_t take = std::min(count, (columns ? n : m) / at);
-    if (take > 1)
-      b.digit(in, take, {{columns ? DimId::D1 : DimId::D0, at}});
-    at *= std::max<int64_t>(take, 1);
-    return count / std::max<int64_t>(take, 1);
-  };
-  along(DimId::Reg, 4, true);
-  along(DimId::Lane, laneN, true);
-  along(DimId::Lane, 4, false);
-  int64_t left = along(DimId::Warp, warps, false);
-  left = along(DimId::Warp, left, true);
-  if (left > 1)
-    b.digit(DimId::Warp, left);
-  along(DimId::Reg, n / column, true);
-  along(DimId::Reg, m / row, false);
-  return finish(b.known());
+  PowerTile tile(m, n);
+  tile.along(DimId::Reg, 4, 1);
+  tile.along(DimId::Lane, laneN, 1);
+  tile.along(DimId::Lane, 4, 0);
+  tile.replicate(DimId::Warp, tile.along(DimId::Warp, tile.along(DimId::Warp, warps, 0), 1));
+  tile.along(DimId::Reg, tile.left(1), 1);
+  tile.along(DimId::Reg, tile.left(0), 0);
+  return finish(tile.finish());
 }
 
 Layout ThreadLayouts::accumulator(GemmOp gemm) const {
@@ -86,6 +135,9 @@ Layout ThreadLayouts::accumulator(GemmOp gemm) const {
   Layout l;
   if (inst.getKind() == InstKind::wgmma)
     l = wgmmaAccumulator(m, n, grid);
+  else if (inst.getSwapped())
+    l = finish(accumulatorTile(*atomOf(inst, getElementTypeOf(gemm.getA().getType())), n, m, grid.transposed())
+                   .transpose());
   else if (const MatrixAtom *atom = inst.getKind() == InstKind::fma
                                         ? nullptr
                                         : atomOf(inst, getElementTypeOf(gemm.getA().getType())))
@@ -106,7 +158,12 @@ Layout ThreadLayouts::operand(GemmOp gemm, unsigned which) const {
                                             inst.getShape()[1], inst.getShape()[2])
                                : atomOf(inst, element);
   DimId over = inst.getKind() == InstKind::wgmma ? DimId::Group : DimId::Warp;
-  Layout l = which == 0 ? operandATile(*atom, m, k, grid, over) : operandBTile(*atom, k, n, grid, over);
+  Layout l;
+  if (inst.getSwapped())
+    l = which == 0 ? operandBTile(*atom, k, m, grid.transposed(), over).transpose()
+                   : operandATile(*atom, n, k, grid.transposed(), over).transpose();
+  else
+    l = which == 0 ? operandATile(*atom, m, k, grid, over) : operandBTile(*atom, k, n, grid, over);
   if (inst.getKind() != InstKind::wgmma)
     l = finish(l);
   if (which == 0 ? gemm.getTransA() : gemm.getTransB())

@@ -21,6 +21,10 @@ public:
   Layout forAccess(llvm::ArrayRef<int64_t> shape, unsigned elemBytes) const;
   /// The axis in threads and lanes of a warp.
   Layout forReduction(llvm::ArrayRef<int64_t> shape, unsigned axis, unsigned elemBytes) const;
+  /// Wide accesses along the last axis of global memory and along the first of shared memory: patches of
+  /// several rows and columns per thread. `store`: registers run down the columns first; otherwise along the
+  /// rows, with the same elements in each thread. None for extents that are no powers of two.
+  std::optional<Layout> forTransposition(llvm::ArrayRef<int64_t> shape, unsigned elemBytes, bool store) const;
   /// Accumulator of a product, and its operand in registers (0: a, 1: b).
   Layout accumulator(GemmOp gemm) const;
   Layout operand(GemmOp gemm, unsigned which) const;

@@ -20,7 +20,7 @@ namespace {
 bool isAsyncOp(Operation *op) {
   return isa<AsyncCopyOp, AsyncGemmOp, InFlightOp, AwaitOp, ReadyOp, WaitOp, JoinOp, RingOp, CursorOp,
              AdvanceOp, AcquireOp, CommitOp, ConsumeOp, ReleaseOp, SlotAtOp, WarpGroupsOp, BarrierOp, FenceOp,
-             TurnOp>(op);
+             TurnOp, DelayOp>(op);
 }
 
 /// Does `type` mention a layout?

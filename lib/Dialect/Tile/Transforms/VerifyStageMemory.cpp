@@ -111,7 +111,10 @@ Reach Tracer::needed(const MemoryAccess &earlier, const MemoryAccess &later) con
     if (isSplitByGroup(layout, threads.groups))
       reach = Reach::group;
   } else if (earlier.layout && later.layout && earlier.region == later.region) {
-    reach = std::min(reach, reachBetween(earlier.layout, later.layout));
+    auto [known, fresh] = reaches.try_emplace({earlier.layout, later.layout}, Reach::block);
+    if (fresh)
+      known->second = reachBetween(earlier.layout, later.layout);
+    reach = std::min(reach, known->second);
   }
   if (reach == Reach::group && threads.groups <= 1)
     return threads.widest();

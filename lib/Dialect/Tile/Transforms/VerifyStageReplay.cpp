@@ -158,12 +158,13 @@ SmallVector<int64_t> interestingExtents(LaunchOp launch) {
 struct LaunchReplay {
   LaunchOp launch;
   WarpGroupsOp groups; // null: token regime
+  ReachCache reaches;
 
   LogicalResult run(const TraceSample &sample, bool &sawUnknown) {
     size_t roles = groups ? groups.getBodies().size() : 1;
     SmallVector<SmallVector<RingStep>> steps(roles);
     for (size_t role = 0; role < roles; ++role) {
-      Tracer tracer(launch, sample, groups ? std::optional<unsigned>(role) : std::nullopt);
+      Tracer tracer(launch, sample, groups ? std::optional<unsigned>(role) : std::nullopt, reaches);
       if (failed(tracer.run()))
         return failure();
       if (tracer.isTruncated())
@@ -177,7 +178,7 @@ struct LaunchReplay {
 } // namespace
 
 LogicalResult replayLaunch(LaunchOp launch) {
-  LaunchReplay replay{launch, {}};
+  LaunchReplay replay{launch, {}, {}};
   WalkResult once = launch.walk([&](WarpGroupsOp groups) {
     if (replay.groups) {
       groups.emitError("a launch has one set of roles");

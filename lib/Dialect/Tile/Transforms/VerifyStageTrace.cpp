@@ -19,8 +19,9 @@ static RunningThreads shapeOf(LaunchOp launch, std::optional<unsigned> role, War
   return shape;
 }
 
-Tracer::Tracer(LaunchOp launch, TraceSample sample, std::optional<unsigned> role)
-    : launch(launch), sample(sample), role(role), threads(shapeOf(launch, std::nullopt, {})) {}
+Tracer::Tracer(LaunchOp launch, TraceSample sample, std::optional<unsigned> role, ReachCache &reaches)
+    : launch(launch), sample(sample), role(role), reaches(reaches),
+      threads(shapeOf(launch, std::nullopt, {})) {}
 
 LogicalResult Tracer::run() {
   seedArguments();

@@ -62,9 +62,12 @@ struct MemoryAccess {
   int64_t token = 0; // in flight until this is done
 };
 
+/// Answers of reachBetween(): a launch meets few pairs of layouts, each of them very often.
+using ReachCache = llvm::DenseMap<std::pair<LayoutAttr, LayoutAttr>, Reach>;
+
 class Tracer {
 public:
-  Tracer(LaunchOp launch, TraceSample sample, std::optional<unsigned> role);
+  Tracer(LaunchOp launch, TraceSample sample, std::optional<unsigned> role, ReachCache &reaches);
 
   /// Runs the launch up to the end of the role. Fails with a message at the first hazard.
   llvm::LogicalResult run();
@@ -129,6 +132,7 @@ private:
   LaunchOp launch;
   TraceSample sample;
   std::optional<unsigned> role;
+  ReachCache &reaches;
   RunningThreads threads;
   llvm::DenseMap<mlir::Value, int64_t> env;
   llvm::DenseMap<mlir::Value, Home> homes;

@@ -104,6 +104,16 @@ def TilePipelineLoops : Pass<"tile-pipeline-loops", "::tilec::tile::KernelOp"> {
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
 }
 
+def TilePrefetchRegisters : Pass<"tile-prefetch-registers", "::tilec::tile::KernelOp"> {
+  let summary = "Fetch a trip ahead through registers where no engine copies";
+  let description = [{
+    Copies with engine `registers` in a pipelined loop: a trip loads the next trip's tiles first, computes from one slot of a
+    ring, and stores what it loaded into the other slot last. One barrier a trip, two where the loop has one stage only. A
+    copy whose buffer carries values from trip to trip stays in its place (remark R0405).
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
+}
+
 def TileWarpSpecialize : Pass<"tile-warp-specialize", "::tilec::tile::KernelOp"> {
   let summary = "Split a launch into a load and a compute role that meet in rings";
   let description = [{
@@ -261,6 +271,23 @@ def TileNormalizeLoops : Pass<"tile-normalize-loops", "::tilec::tile::KernelOp">
   let description = [{
     A loop with a copy from a view into shared memory whose offsets move with the loop's variable gets
     `tile.pipeline = #tile.pipeline<stages = 3, inferred = true>`, unless the user has said something about it.
+  }];
+}
+
+def TileInsertDelays : Pass<"tile-insert-delays", "::tilec::tile::KernelOp"> {
+  let summary = "Pauses in front of everything that synchronises (--sanitize=schedule)";
+  let description = [{
+    Runs after tile-insert-barriers, on device kernels. Each acquire, consume, commit, release, wait, barrier and fence, each
+    ring with barriers, each copy, product and access of shared memory gets a `tile.delay` with a number of its own in front of
+    it. A program whose synchronisation is complete computes the same with any pauses; one that leaves something to chance does
+    not for long.
+
+    ```mlir
+    %a = tile.consume %ring at %p : !R
+    // becomes
+    tile.delay site 7 counters %tile, %k
+    %a = tile.consume %ring at %p : !R
+    ```
   }];
 }
 

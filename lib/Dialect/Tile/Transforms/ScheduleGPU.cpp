@@ -1,0 +1,108 @@
+//===- ScheduleGPU.cpp - what the schedulers of GPUs share -------------------===//
+#include "ScheduleGPU.h"
+
+using namespace mlir;
+using namespace tilec;
+using namespace tilec::tile;
+
+int64_t tilec::tile::elementBytes(Type type) {
+  auto buffer = dyn_cast<BufferType>(type);
+  if (!buffer)
+    return 0;
+  return buffer.getNumElements() * std::max<int64_t>(8, buffer.getElementType().getIntOrFloatBitWidth()) / 8;
+}
+
+LogicalResult tilec::tile::fitStages(LaunchOp l, const TargetDesc &target, int64_t staging,
+                                     int64_t reserved, llvm::function_ref<int64_t(scf::ForOp)> most) {
+  int64_t fixed = 0;
+  SmallVector<std::pair<scf::ForOp, int64_t>> loops;
+  l.walk([&](AllocOp alloc) { fixed += elementBytes(alloc.getBuffer().getType()); });
+  // Register operands of products on the plain units will pass through shared memory.
+  l.walk([&](GemmOp gemm) {
+    for (Value operand : {gemm.getA(), gemm.getB()})
+      if (auto t = dyn_cast<TileType>(operand.getType()); t && gemm.getInstAttr().getKind() == InstKind::fma)
+        fixed +=
+            t.getNumElements() * std::max<int64_t>(8, t.getElementType().getIntOrFloatBitWidth()) / 8;
+  });
+  l.walk([&](scf::ForOp loop) {
+    if (!loop->hasAttr(TileDialect::kPipelineAttrName))
+      return;
+    int64_t bytes = 0;
+    llvm::SmallPtrSet<Value, 4> seen;
+    loop.walk([&](CopyOp copy) {
+      if (copy->getParentOfType<scf::ForOp>() == loop && isa<ViewType>(copy.getSource().getType()) &&
+          isa<BufferType>(copy.getDest().getType()) && seen.insert(rootBuffer(copy.getDest())).second)
+        bytes += elementBytes(rootBuffer(copy.getDest()).getType());
+    });
+    loops.push_back({loop, bytes});
+  });
+  int64_t limit = int64_t(target.sharedBytes) - reserved - staging, used = fixed;
+  if (fixed > int64_t(target.sharedBytes) - reserved) {
+    InFlightDiagnostic error = l.emitError() << "[E0402] the buffers of this launch need " << fixed
+                                             << " bytes of shared memory; " << target.name << " allows "
+                                             << target.sharedBytes - reserved;
+    l.walk([&](AllocOp alloc) {
+      error.attachNote(alloc.getLoc())
+          << "this buffer of " << alloc.getBuffer().getType().getNumElements() << " elements takes "
+          << elementBytes(alloc.getBuffer().getType()) << " bytes";
+    });
+    return error;
+  }
+  for (auto [loop, bytes] : loops) {
+    auto asked = loop->getAttrOfType<PipelineAttr>(TileDialect::kPipelineAttrName);
+    // Only an engine fetches ahead; plain copies need one version of the buffer.
+    bool ahead = false;
+    scf::ForOp(loop).walk(
+        [&](CopyOp copy) { ahead |= copy.getEngine() && *copy.getEngine() != Engine::simt; });
+    int64_t want = ahead ? most(loop) : 1, have = want;
+    while (have > 1 && used + (have - 1) * bytes > limit)
+      --have;
+    used += (have - 1) * bytes;
+    if (have < want && !asked.getInferred())
+      loop.emitRemark() << "[R0401] " << have << (have == 1 ? " stage" : " stages") << " instead of " << want << ": each takes " << bytes
+                        << " bytes of the " << target.sharedBytes << " bytes of shared memory of "
+                        << target.name
+                        << (staging ? ", and staging of the result " + std::to_string(staging)
+                                    : std::string());
+    loop->setAttr(TileDialect::kPipelineAttrName,
+                  PipelineAttr::get(l.getContext(), have, asked.getInferred()));
+  }
+  return success();
+}
+
+
+SmallVector<ViewDemand> tilec::tile::wideDemands(LaunchOp launch, const LaunchFeatures &features,
+                                                 llvm::function_ref<bool(Operation *)> needsMap) {
+  SmallVector<ViewDemand> list;
+  auto add = [&](Value view, bool map) {
+    auto arg = argumentOf(view);
+    if (!arg || cast<ViewType>(view.getType()).getRank() == 0)
+      return;
+    for (ViewDemand &d : list)
+      if (d.argument == *arg) {
+        d.tensorMap |= map;
+        return;
+      }
+    list.push_back({*arg, map});
+  };
+  for (const CopyFeature &c : features.copies)
+    add(CopyOp(c.op).getSource(), needsMap(c.op));
+  for (LoadOp load : features.viewLoads)
+    add(load.getSource(), false);
+  for (StoreOp store : features.viewStores)
+    add(store.getDest(), needsMap(store));
+  launch.walk([&](GenericOp generic) {
+    for (Value in : generic.getIns())
+      if (isa<ViewType>(in.getType()))
+        add(in, false);
+  });
+  return list;
+}
+
+void tilec::tile::usePlainUnits(const GemmFeature &g, const TargetDesc &target) {
+  GemmOp gemm = g.op;
+  gemm.setInstAttr(
+      InstAttr::get(gemm.getContext(), InstKind::fma, {1, 1, 1}, /*swapped=*/false, g.aInRegisters, 1));
+  gemm.emitRemark() << "[R0402] this " << g.m << " x " << g.n << " x " << g.k << " product of " << g.a
+                    << " and " << g.b << " runs on the plain arithmetic units of " << target.name;
+}

@@ -1,0 +1,28 @@
+//===- ScheduleGPU.h - what the schedulers of GPUs share ---------------------===//
+#ifndef TILEC_LIB_DIALECT_TILE_TRANSFORMS_SCHEDULEGPU_H
+#define TILEC_LIB_DIALECT_TILE_TRANSFORMS_SCHEDULEGPU_H
+#include "LaunchFeatures.h"
+#include "Variants.h"
+#include "tilec/Support/Target.h"
+
+namespace tilec::tile {
+
+/// Bytes of a buffer's elements; 0 for any other type.
+int64_t elementBytes(mlir::Type type);
+
+/// Writes the stages of each pipelined loop of a launch whose copies have engines: what `most` wants of a
+/// loop whose copies run ahead (1 for any other), as far as shared memory goes; `staging` bytes of it hold
+/// results on their way out, `reserved` barriers and exchanges between warps. Fewer than the source asked for is remark R0401, buffers that do not fit at all error E0402.
+mlir::LogicalResult fitStages(LaunchOp launch, const TargetDesc &target, int64_t staging,
+                              int64_t reserved, llvm::function_ref<int64_t(mlir::scf::ForOp)> most);
+
+/// The tensors whose wide access is worth a condition at launch; `needsMap`: copies and stores that need a
+/// tensor map too.
+llvm::SmallVector<ViewDemand> wideDemands(LaunchOp launch, const LaunchFeatures &features,
+                                          llvm::function_ref<bool(mlir::Operation *)> needsMap);
+
+/// Gives a product to the plain arithmetic units, with remark R0402.
+void usePlainUnits(const GemmFeature &gemm, const TargetDesc &target);
+
+} // namespace tilec::tile
+#endif
