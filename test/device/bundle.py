@@ -29,7 +29,6 @@ MUTATIONS = {
     "no-empty-wait": ("sm_90a", "mbarrier.try_wait", 0, "the producer does not wait for a slot to be empty"),
     "no-full-wait": ("sm_90a", "mbarrier.try_wait", 1, "the consumers do not wait for a slot to be full"),
     "no-store-barrier": ("sm_90a", "nvvm.barrier", 2, "the copy engine does not wait for what warps store into the staging buffer"),
-    "no-start-barrier": ("sm_90a", "nvvm.barrier", 0, "roles do not wait for the barriers to be initialised"),
     "no-slot-barrier": ("compute_80", "nvvm.barrier", 0, "warps do not wait for each other's parts of a slot"),
 }
 
@@ -87,6 +86,7 @@ def main():
 
     contents = {"images": IMAGES, "gemm": pack("gemm", ["gemm"], None), "samples": pack("samples", SAMPLES, None),
                 "delayed": pack("delayed", ["gemm", *SAMPLES], DELAYED, ["--sanitize=schedule"]), "mutants": {}}
+    contents["whole"] = [s for s in SAMPLES if all(prefix in contents["samples"] for prefix, _ in build.variants(s, ""))]
     for name, (*_, what) in MUTATIONS.items() if not only or "gemm_f16_nn" in only else ():
         print(f"bundle: mutant {name}", flush=True)
         contents["mutants"][name] = what
