@@ -157,8 +157,8 @@ SmallVector<int64_t> interestingExtents(LaunchOp launch) {
 
 struct LaunchReplay {
   LaunchOp launch;
-  WarpGroupsOp groups; // null: token regime
-  ReachCache reaches;
+  WarpGroupsOp groups = {}; // null: token regime
+  ReachCache reaches = ReachCache();
 
   LogicalResult run(const TraceSample &sample, bool &sawUnknown) {
     size_t roles = groups ? groups.getBodies().size() : 1;
@@ -178,7 +178,7 @@ struct LaunchReplay {
 } // namespace
 
 LogicalResult replayLaunch(LaunchOp launch) {
-  LaunchReplay replay{launch, {}, {}};
+  LaunchReplay replay{launch};
   WalkResult once = launch.walk([&](WarpGroupsOp groups) {
     if (replay.groups) {
       groups.emitError("a launch has one set of roles");
