@@ -64,11 +64,15 @@ void ROCDLEmitter::fence(StringRef scope, LLVM::AtomicOrdering ordering) {
   LLVM::FenceOp::create(code.b, code.loc, ordering, scope);
 }
 
-/// There is one barrier, of all waves.
+/// There is one barrier, of all waves. The wait for LDS stands here because LLVM 22 drops the fence's own one
+/// at the top of a loop when nothing is under way on the way into it (llvm/llvm-project#220356).
 void ROCDLEmitter::barrier(Value, int64_t count) {
   if (count <= int64_t(target.warpSize) && launch.getScheduleAttr().getThreads() <= target.warpSize)
     return warpBarrier();
+  constexpr int32_t lgkmcnt0 =
+      0xc07f; // of s_waitcnt on gfx9: no LDS access under way, the other counters free
   fence("workgroup", LLVM::AtomicOrdering::release);
+  effect("amdgcn.s.waitcnt", {code.i32(lgkmcnt0)});
   effect("amdgcn.s.barrier", {});
   fence("workgroup", LLVM::AtomicOrdering::acquire);
 }
