@@ -1,5 +1,6 @@
 // RUN: tile-opt %S/Inputs/gemm-sm90a.mlir --tile-select-schedule 2>&1 | FileCheck %s --check-prefix=HOPPER
 // RUN: tile-opt %S/Inputs/gemm-sm80.mlir --tile-select-schedule 2>&1 | FileCheck %s --check-prefix=AMPERE
+// RUN: sed s/sm_80/gfx942/ %S/Inputs/gemm-sm80.mlir | tile-opt --tile-select-schedule 2>&1 | FileCheck %s --check-prefix=CDNA
 // RUN: tile-opt %S/Inputs/gemm-sm90a.mlir --tile-select-schedule 2>/dev/null | tile-opt --tile-verify-stage=stage=scheduled
 
 // A producer warp group, two that compute, wgmma over all columns; three stages because the result is staged.
@@ -23,3 +24,11 @@
 // AMPERE: tile.schedule<threads = 256, partition = [2, 4]>
 // AMPERE: tile.copy {{.*}} engine cp_async
 // AMPERE: inst <kind = mma_sync, shape = [16, 8, 16]
+
+// Eight waves of 64 lanes; 48 KiB of tiles leave room for one slot, which registers fill a trip ahead.
+// CDNA: remark: [R0401] 2 stages instead of 4: on gfx942 copies run one trip ahead, through registers
+// CDNA: remark: [R0401] 1 stage instead of 2: each takes 49152 bytes of the 65536 bytes of shared memory of gfx942
+// CDNA: tile.schedule<threads = 512, partition = [2, 4]>
+// CDNA: tile.copy {{.*}} engine registers
+// CDNA: inst <kind = mfma, shape = [32, 32, 8], swapped = true
+// CDNA: tile.pipeline = #tile.pipeline<stages = 1>

@@ -47,7 +47,7 @@ namespace {
 struct BufferUse {
   Value buffer; ///< the alloc's
   SmallVector<Operation *> users;
-  bool reshaped = false;  ///< recast_buffer
+  bool reshaped = false;  ///< recast_buffer, subbuffer
   bool canonical = false; ///< TMA or wgmma: a Hopper layout is prescribed
   /// Fragments of mfma hold neighbours along k: where k is the slow axis of all products, memory turns.
   bool kSlow = false, kFast = false;
@@ -75,10 +75,11 @@ private:
 void BufferAssigner::follow(Value buffer, BufferUse &use) {
   for (Operation *user : buffer.getUsers()) {
     use.users.push_back(user);
-    if (isa<RecastBufferOp>(user))
+    // A part begins anywhere: only in plain memory is its address a sum of offset and place.
+    if (isa<SubbufferOp, RecastBufferOp>(user)) {
       use.reshaped = true;
-    if (isa<SubbufferOp, RecastBufferOp>(user))
       follow(user->getResult(0), use);
+    }
     if (auto copy = dyn_cast<CopyOp>(user))
       use.canonical |= copy.getEngine() == Engine::tma;
     if (auto gemm = dyn_cast<GemmOp>(user)) {
@@ -133,7 +134,8 @@ void BufferAssigner::addAccesses(const BufferUse &use, Operation *user,
       if (!isa<BufferType>(operand.getType()) || rootBuffer(operand) != use.buffer)
         continue;
       if (kind == InstKind::mfma) {
-        plain(TileType::get(gemm.getContext(), getShapeOf(operand.getType()), getElementTypeOf(operand.getType()),
+        plain(TileType::get(gemm.getContext(), getShapeOf(operand.getType()),
+                            getElementTypeOf(operand.getType()),
                             LayoutAttr::get(gemm.getContext(), layouts.operand(gemm, which))));
         continue;
       }
@@ -166,8 +168,8 @@ Layout BufferAssigner::choose(const BufferUse &use) {
   // Whole rows arrive as 16-byte pieces from global memory.
   bool copied = llvm::any_of(use.users, [](Operation *user) { return isa<CopyOp>(user); });
   if (copied) {
-    std::optional<Layout> turned = use.turned() ? layouts.forTransposition(shape, bytes, /*store=*/true)
-                                                : std::nullopt;
+    std::optional<Layout> turned =
+        use.turned() ? layouts.forTransposition(shape, bytes, /*store=*/true) : std::nullopt;
     accesses.push_back({turned ? *turned : layouts.forAccess(shape, bytes), SharedAccess::Plain});
   }
   BankModel model = bankModelOf(layouts.targetDesc());
@@ -183,21 +185,27 @@ Layout BufferAssigner::choose(const BufferUse &use) {
   return rowMajorOf(shape);
 }
 
-/// The buffer and its aliases. A slice is addressed with its root's map (the offsets are added to the
-/// coordinates); a recast is row-major as its root is.
+/// Part of a buffer that is row-major or itself such a part; axes of one element may be dropped.
+static Layout partOf(const Layout &l, ArrayRef<int64_t> shape, SubbufferOp sub) {
+  ArrayRef<int64_t> extents = sub.getExtents(), kept = sub.getResult().getType().getShape();
+  SmallVector<DimValue> dims;
+  SmallVector<int64_t> strides;
+  for (auto [axis, extent] : llvm::enumerate(extents)) {
+    if (dims.size() == kept.size() || extent != kept[dims.size()])
+      continue; // one element
+    strides.push_back(shape[axis] > 1 ? l.at(DimId::Offset, {{coord(axis), 1}}) : 0);
+    dims.push_back({coord(dims.size()), extent});
+  }
+  return Layout::strided(dims, strides);
+}
+
+/// The buffer and its aliases; a recast is row-major as its root is.
 void BufferAssigner::retype(Value buffer, const Layout &l) {
   auto type = cast<BufferType>(buffer.getType());
   buffer.setType(type.withLayout(LayoutAttr::get(type.getContext(), l)));
   for (Operation *user : buffer.getUsers()) {
     if (auto sub = dyn_cast<SubbufferOp>(user)) {
-      SmallVector<DimValue> sizes;
-      for (auto [axis, extent] : llvm::enumerate(sub.getResult().getType().getShape()))
-        sizes.push_back({coord(axis), extent});
-      Layout part = l;
-      for (auto [dim, extent] : sizes)
-        if (auto low = part.lowPart(dim, extent); succeeded(low))
-          part = *low;
-      retype(sub.getResult(), part);
+      retype(sub.getResult(), partOf(l, type.getShape(), sub));
     } else if (auto recast = dyn_cast<RecastBufferOp>(user)) {
       retype(recast.getResult(), rowMajorOf(recast.getResult().getType().getShape()));
     }

@@ -1,21 +1,11 @@
 //===- Divisibility.cpp - what index values are known to be multiples of -----===//
 #include "Divisibility.h"
+#include "LaunchFeatures.h"
 #include "mlir/IR/Matchers.h"
 #include <numeric>
 
 using namespace mlir;
 using namespace tilec::tile;
-
-/// The tensor behind safe-value and alignment casts; a reshape stands for itself.
-static Value rootView(Value view) {
-  while (auto cast = view.getDefiningOp<RecastViewOp>()) {
-    if (!cast.getSizes().empty() ||
-        cast.getSource().getType().getShape().size() != cast.getView().getType().getShape().size())
-      break;
-    view = cast.getSource();
-  }
-  return view;
-}
 
 static std::optional<int64_t> constantOf(Value v) {
   APInt c;

@@ -1,5 +1,6 @@
 //===- IndexFacts.cpp - linear facts about index values ----------------------===//
 #include "IndexFacts.h"
+#include "LaunchFeatures.h"
 
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
@@ -69,16 +70,6 @@ static std::optional<int64_t> constantOf(Value v) {
   if (!matchPattern(v, m_ConstantInt(&value)))
     return std::nullopt;
   return value.trySExtValue();
-}
-
-static Value rootView(Value view) {
-  while (auto recast = view.getDefiningOp<RecastViewOp>()) {
-    if (!recast.getSizes().empty() ||
-        recast.getSource().getType().getRank() != recast.getView().getType().getRank())
-      break;
-    view = recast.getSource();
-  }
-  return view;
 }
 
 IndexFacts::IndexFacts(KernelOp kernel) : kernel(kernel) {

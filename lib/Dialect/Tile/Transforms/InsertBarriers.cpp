@@ -73,7 +73,7 @@ static bool sameState(const State &x, const State &y) {
 }
 
 /// A view's root: the kernel argument (tensors do not overlap unless the launcher allows it) or what made it.
-static Value rootView(Value view) {
+static Value tensorOf(Value view) {
   while (auto cast = view.getDefiningOp<RecastViewOp>())
     view = cast.getSource();
   return view;
@@ -81,7 +81,7 @@ static Value rootView(Value view) {
 
 void BarrierInserter::addMemory(Value memory, bool write, bool async, SmallVectorImpl<Access> &accesses) {
   if (isa<ViewType>(memory.getType())) {
-    accesses.push_back({rootView(memory), write, async});
+    accesses.push_back({tensorOf(memory), write, async});
   } else if (isa<BufferType>(memory.getType())) {
     Value root = rootBuffer(memory);
     if (!root.getDefiningOp<AcquireOp>() && !root.getDefiningOp<ConsumeOp>() &&

@@ -17,13 +17,17 @@ Value tilec::tile::rootBuffer(Value buffer) {
   return buffer;
 }
 
-std::optional<unsigned> tilec::tile::argumentOf(Value view) {
+Value tilec::tile::rootView(Value view) {
   while (auto cast = view.getDefiningOp<RecastViewOp>()) {
-    if (!cast.getSizes().empty())
-      return std::nullopt;
+    if (!cast.getSizes().empty() || cast.getSource().getType().getRank() != cast.getView().getType().getRank())
+      break;
     view = cast.getSource();
   }
-  auto arg = dyn_cast<BlockArgument>(view);
+  return view;
+}
+
+std::optional<unsigned> tilec::tile::argumentOf(Value view) {
+  auto arg = dyn_cast<BlockArgument>(rootView(view));
   if (!arg || !isa<KernelOp>(arg.getOwner()->getParentOp()))
     return std::nullopt;
   return arg.getArgNumber();

@@ -45,6 +45,9 @@ std::tuple<int64_t, int64_t, int64_t> gemmExtents(GemmOp gemm);
 /// Everything that uses a buffer, through its aliases too; the aliases themselves are among them.
 llvm::SmallVector<mlir::Operation *> bufferUsers(mlir::Value buffer);
 
+/// The view behind casts of alignment and safe value; a reshape stands for itself.
+mlir::Value rootView(mlir::Value view);
+
 /// Number of the kernel argument behind recasts that keep its shape; none for other views.
 std::optional<unsigned> argumentOf(mlir::Value view);
 

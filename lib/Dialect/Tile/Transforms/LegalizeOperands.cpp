@@ -59,21 +59,35 @@ static AffineMap mapAt(GenericOp generic, unsigned i) {
   return cast<AffineMapAttr>(generic.getMaps()[i]).getValue();
 }
 
+/// Do the iterations reach all of the tile, each axis along one dimension of theirs? Then its layout can be
+/// theirs.
+static bool coversTile(GenericOp generic, TileType tile, AffineMap map) {
+  if (!map.isProjectedPermutation())
+    return false;
+  return llvm::all_of(llvm::enumerate(map.getResults()), [&](auto axis) {
+    unsigned dim = cast<AffineDimExpr>(axis.value()).getPosition();
+    return generic.getDomain()[dim] == tile.getShape()[axis.index()];
+  });
+}
+
 static void legalizeIns(GenericOp generic) {
   OpBuilder b(generic);
   for (auto [i, operand] : llvm::enumerate(generic.getInsMutable()))
-    if (isa<TileType>(operand.get().getType()) && !mapAt(generic, i).isProjectedPermutation())
+    if (auto tile = dyn_cast<TileType>(operand.get().getType());
+        tile && !coversTile(generic, tile, mapAt(generic, i)))
       operand.set(spill(b, generic.getLoc(), operand.get()));
 }
 
-/// Outs whose map is not the identity: the elements are written one by one into a shared copy of the old
-/// tile.
+/// Outs that are not written whole and in the order of the iterations: the elements go one by one into a
+/// shared copy of the old tile.
 static void legalizeOuts(GenericOp generic) {
   unsigned numIns = generic.getIns().size();
   SmallVector<unsigned> moved;
-  for (unsigned i = 0; i < generic.getOuts().size(); ++i)
-    if (!mapAt(generic, numIns + i).isIdentity())
+  for (auto [i, out] : llvm::enumerate(generic.getOuts())) {
+    AffineMap map = mapAt(generic, numIns + i);
+    if (!map.isIdentity() || !coversTile(generic, cast<TileType>(out.getType()), map))
       moved.push_back(i);
+  }
   if (moved.empty())
     return;
   OpBuilder b(generic);

@@ -1,0 +1,41 @@
+// What the lowering does not take is said at its place.
+// RUN: tile-opt %s --split-input-file --verify-diagnostics --convert-tile-to-rocdl
+#s = #tile.schedule<threads = 128>
+tile.kernel @printing(%g: index, %x: f32) attributes {tile.device, tile.target = #tile.target<"gfx942">} {
+  tile.launch (%b) in (%g) schedule #s {
+    // expected-error@+1 {{[E0505] printing from the device is not supported on gfx942 yet}}
+    tile.print "x = {}", %x : f32
+  }
+  tile.yield
+}
+
+// -----
+
+#s = #tile.schedule<threads = 128>
+tile.kernel @unplaced(%g: index) attributes {tile.device, tile.target = #tile.target<"gfx90a">} {
+  tile.launch (%b) in (%g) schedule #s {
+    // expected-error@+1 {{[E0505] shared memory without a place: run tile-allocate-shared first}}
+    %a = tile.alloc : !tile.buffer<8x8xf32, #tile.layout<"d0 8:8 | d1 8:1 -> 64">>
+  }
+  tile.yield
+}
+
+// -----
+
+#s = #tile.schedule<threads = 128>
+tile.kernel @cluster(%g: index) attributes {tile.device, tile.target = #tile.target<"gfx942">} {
+  tile.launch (%b) in (%g) schedule #s {
+    // expected-error@+1 {{[E0505] a cluster of blocks is not supported on gfx942 yet}}
+    tile.barrier cluster
+  }
+  tile.yield
+}
+
+// -----
+
+// expected-error@+1 {{[E0505] a device kernel holds one scheduled launch}}
+tile.kernel @bare(%g: index) attributes {tile.device, tile.target = #tile.target<"gfx942">} {
+  tile.launch (%b) in (%g) {
+  }
+  tile.yield
+}
