@@ -11,7 +11,8 @@
 // CHECK: llvm.call_intrinsic "llvm.amdgcn.{{(update.dpp|ds.swizzle|ds.bpermute)}}"
 // CHECK: arith.addf
 // CHECK: llvm.store {{.*}} : f32, !llvm.ptr<3>
-// CHECK: llvm.call_intrinsic "llvm.amdgcn.s.barrier"
+// CHECK: llvm.call_intrinsic "llvm.amdgcn.s.waitcnt"
+// CHECK-NEXT: llvm.call_intrinsic "llvm.amdgcn.s.barrier"
 // CHECK: llvm.load {{.*}} : !llvm.ptr<3> -> f32
 // CHECK: llvm.atomicrmw fadd {{.*}} syncscope("device") monotonic : !llvm.ptr<1>, f32
 // 8-bit floats in integer arithmetic: gfx942's own are not the OCP ones.
