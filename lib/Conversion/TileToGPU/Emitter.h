@@ -80,6 +80,9 @@ protected:
   virtual void trap() = 0;
   /// All lanes of the warp do nothing for about `nanoseconds` (i32, the same in all lanes, below 2048).
   virtual LogicalResult pause(Operation &op, Value nanoseconds);
+  /// Is a branch of all threads around loads that lie inside as a whole worth its second copy of them? Where
+  /// lanes are masked anyway it only makes the two copies wait for each other.
+  virtual bool splitsLoads() const { return true; }
   virtual unsigned sharedSpace() const { return 3; }
   virtual unsigned globalSpace() const { return 1; }
   virtual void decorate(LLVM::LLVMFuncOp function) = 0;

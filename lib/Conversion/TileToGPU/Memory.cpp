@@ -371,6 +371,8 @@ Value Emitter::loadView(const Layout &l, ArrayRef<int64_t> shape, Type element, 
     }
     return {code.fromElements(all)};
   };
+  if (!splitsLoads() && !a.partial)
+    return gather(false).front();
   return code
       .choose(
           wholeInside(a), {code.vec(reg, to - from)}, [&] { return gather(true); },

@@ -23,6 +23,7 @@ protected:
   void barrier(Value id, int64_t threads) override;
   void warpBarrier() override;
   void trap() override;
+  bool splitsLoads() const override { return false; }
   LogicalResult pause(Operation &op, Value nanoseconds) override;
   void decorate(LLVM::LLVMFuncOp function) override;
   LogicalResult emitTargetOp(Operation &op) override;
