@@ -21,6 +21,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/ThreadPool.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
@@ -194,7 +195,12 @@ static Expected<DeviceImage> compileOne(const ImageJob &job, const BackendOption
 std::vector<Expected<DeviceImage>> target::compileImages(ArrayRef<ImageJob> jobs,
                                                          const BackendOptions &options) {
   std::vector<std::optional<Expected<DeviceImage>>> slots(jobs.size());
-  auto run = [&](size_t i) { slots[i].emplace(compileOne(jobs[i], options)); };
+  // The driver guards the thread that calls; a crash on another one would end the process.
+  auto run = [&](size_t i) {
+    CrashRecoveryContext guard;
+    if (!guard.RunSafely([&] { slots[i].emplace(compileOne(jobs[i], options)); }))
+      slots[i].emplace(toolError(ToolError::Internal, "it crashed on the code for " + jobs[i].target->name));
+  };
   unsigned threads = options.jobs ? options.jobs : hardware_concurrency().compute_thread_count();
   if (threads <= 1 || jobs.size() <= 1) {
     for (size_t i = 0; i < jobs.size(); ++i)

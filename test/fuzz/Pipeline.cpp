@@ -3,7 +3,7 @@
 // fuzz-pipeline [--count=N] [--seed=N] [--keep=FOLDER] SEED.tile...
 //
 // Makes files by mutation until N of them pass Sema, and compiles each as tilec does: to a CPU object with
-// its header, and to the PTX of one NVIDIA target (levels and targets take turns). Checks: no crash, at most
+// its header, and to the PTX or assembly of one GPU (levels and GPUs take turns). Checks: no crash, at most
 // 10 s and 2 GB, success exactly when there are no errors, every error inside the file, none a defect of
 // tilec.
 // --keep writes the inputs with problems. Each seed file gives one seed for each of its kernels.
@@ -61,13 +61,13 @@ static Result compile(const std::string &text, const DriverOptions &options) {
 
 static std::vector<DriverOptions> jobsFor(uint64_t number) {
   static constexpr const char *levels[] = {"x86-64-v3", "x86-64-v4", "x86-64-v2"};
-  static constexpr const char *gpus[] = {"sm_90a", "compute_80"};
+  static constexpr const char *gpus[] = {"sm_90a", "compute_80", "gfx942"};
   DriverOptions cpu, gpu;
   cpu.targets = {levels[number % 3]};
   cpu.output = "fuzz.o";
   cpu.emits["header"] = "fuzz.h";
-  gpu.targets = {gpus[number % 2]};
-  gpu.emits["ptx"] = "fuzz.ptx";
+  gpu.targets = {gpus[number / 3 % 3]};
+  gpu.emits["asm"] = "fuzz.s";
   return {cpu, gpu};
 }
 
