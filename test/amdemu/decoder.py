@@ -3,6 +3,7 @@
 An instruction is a mnemonic without encoding suffix, operands and modifiers. Names of RDNA are mapped to those of CDNA where
 both mean the same, so that one implementation serves all targets.
 """
+import functools
 import os
 import re
 import shutil
@@ -102,7 +103,13 @@ class Inst:
 
 
 def parse_operand(text):
-    t = text.strip()
+    o = Operand.__new__(Operand)
+    o.__dict__.update(_operand(text.strip()).__dict__)
+    return o
+
+
+@functools.lru_cache(maxsize=None)
+def _operand(t):
     o = Operand("other", t)
     if t.startswith("-") and not re.match(r"-[\d.]", t):
         o.neg, t = True, t[1:]
@@ -155,6 +162,19 @@ def split_operands(text):
     return [part for part in out if part]
 
 
+@functools.lru_cache(maxsize=None)
+def _mnemonic(name):
+    """The name without suffix and in CDNA's spelling; whether it has DPP or SDWA."""
+    dpp = sdwa = False
+    for suffix in _SUFFIXES:
+        if name.endswith(suffix):
+            name, dpp, sdwa = name[:-len(suffix)], "dpp" in suffix, suffix == "_sdwa"
+            break
+    for pattern, new in RENAMES:
+        name = pattern.sub(new, name)
+    return name, dpp, sdwa
+
+
 def parse(pc, size, text):
     inst = Inst(pc, size, text)
     if " :: " in text:
@@ -162,13 +182,7 @@ def parse(pc, size, text):
         inst.parts = [parse(pc, size, half.strip().replace("v_dual_", "v_")) for half in text.split(" :: ")]
         return inst
     name, _, rest = text.partition(" ")
-    for suffix in _SUFFIXES:
-        if name.endswith(suffix):
-            name = name[:-len(suffix)]
-            inst.dpp, inst.sdwa = "dpp" in suffix, suffix == "_sdwa"
-            break
-    for pattern, new in RENAMES:
-        name = pattern.sub(new, name)
+    name, inst.dpp, inst.sdwa = _mnemonic(name)
     inst.mnemonic = name
     if name.startswith(("s_waitcnt", "s_sendmsg", "s_delay_alu", "s_setreg", "s_getreg", "s_wait_", "s_clause")):
         return inst      # their operands have a syntax of their own; whoever needs them reads the text

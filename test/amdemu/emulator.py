@@ -4,6 +4,7 @@ What a run proves: results; that no active lane touches anything but the given b
 race on LDS; that barriers are met by whole workgroups. What it does not: timing, waits (waitcnt.py proves those), the order of
 waves on hardware, the last bit of transcendental functions and of sums inside matrix instructions.
 """
+import gc
 import os
 import struct
 import tempfile
@@ -34,6 +35,7 @@ class LoadedImage:
                 out.write(elf)
             insts, self.symbols = decoder.disassemble(path)
         self.program = Program(self.object.arch, insts)
+        gc.freeze()     # these objects stay: the collector need not look at them again and again
 
     @property
     def arch(self):

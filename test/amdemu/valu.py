@@ -126,6 +126,13 @@ def ones(a):
 
 
 def _permute_bytes(a, b, select):
+    code = int(select.flat[0])
+    if code & 0xF8F8F8F8 == 0 and (select == code).all():     # one permutation for all lanes, no signs or constants
+        out = U32(0)
+        for k in range(4):
+            byte = code >> 8 * k & 7
+            out = out | ((a if byte > 3 else b) >> U32(8 * (byte & 3)) & U32(255)) << U32(8 * k)
+        return out
     pool, out = (_u64(a) << U64(32)) | _u64(b), U32(0)
     for k in range(4):
         code = (select >> U32(8 * k)) & U32(255)
