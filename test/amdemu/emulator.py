@@ -54,9 +54,9 @@ class Result:
         self.count, self.races = 0, []
 
 
-def dispatch(image, name, grid, block, arguments, buffers, dynamic_lds=0, limit=50_000_000):
+def dispatch(image, name, grid, block, arguments, buffers, dynamic_lds=0, limit=50_000_000, observer=None):
     """Runs a kernel. `arguments`: bytes of each explicit argument; `buffers`: (address, uint8 array, name, writable) of all memory
-    that the kernel may touch. Raises EmulatorError for what is wrong, except races, which the Result lists."""
+    that the kernel may touch; `observer` is called for each LDS access (banks.py). Raises EmulatorError for what is wrong, except races, which the Result lists."""
     kernel = image.kernel(name)
     memory = GlobalMemory()
     for start, data, label, writable in buffers:
@@ -71,6 +71,7 @@ def dispatch(image, name, grid, block, arguments, buffers, dynamic_lds=0, limit=
     groups, step, result = grid[0] * grid[1] * grid[2], max(1, WAVES_AT_ONCE // waves), Result()
     for first in range(0, groups, step):
         machine = Machine(image.program, kernel, memory, grid, block, dynamic_lds, first, min(step, groups - first), limit)
+        machine.lds.observer = observer
         machine.run()
         result.count += machine.count
         result.races += machine.lds.races

@@ -123,7 +123,7 @@ class LocalMemory:
         self.data = np.full(groups * self.pitch, 0xFF, U8)       # reads of what nobody wrote give NaN
         self.writer = np.zeros(groups * self.pitch, U8)
         self.reader = np.zeros(groups * self.pitch, U8)
-        self.races = []
+        self.races, self.observer = [], None
 
     def barrier(self, groups):
         """`groups`: bool array of the workgroups whose waves have met."""
@@ -139,14 +139,20 @@ class LocalMemory:
                                 f"{machine.place(wave)} lane {lane}: {inst}")
         return np.where(mask, address + machine.group_of_wave() * self.pitch, 0)
 
+    def _observe(self, inst, address, size, mask, writes):
+        if self.observer:
+            self.observer(inst, address, size, mask, writes)
+
     def load(self, address, size, mask, machine, inst):
         offsets = self.offsets(address, size, mask, machine, inst)
         self._watch(offsets, size, mask, machine, inst, None)
+        self._observe(inst, address, size, mask, False)
         return gather(self.data, offsets, size)
 
     def store(self, address, values, size, mask, machine, inst):
         offsets = self.offsets(address, size, mask, machine, inst)
         self._watch(offsets, size, mask, machine, inst, machine.number_in_group())
+        self._observe(inst, address, size, mask, True)
         scatter(self.data, offsets[mask], [np.broadcast_to(v, mask.shape)[mask] for v in values], size)
 
     def atomic(self, address, size, mask, machine, inst):

@@ -25,7 +25,7 @@ _LAUNCH = c.CFUNCTYPE(c.c_int32, c.c_void_p, c.c_char_p, c.POINTER(c.c_uint32), 
                       c.POINTER(c.c_void_p), c.c_void_p, c.c_uint32)
 _live = weakref.WeakSet()
 _images = {}        # address -> (bytes, LoadedImage)
-executed = {"instructions": 0}
+observers = []      # called for each LDS access (amdemu/banks.py)
 
 
 class EmulatedArray(arrays.Array):
@@ -62,9 +62,8 @@ def _run(image, name, grid, block, shared, parameters):
     sizes = codeobject.explicit_arguments(loaded.kernel(name))
     values = [c.string_at(parameters[k], size) for k, (_, size) in enumerate(sizes)]
     buffers = [a.buffer() for a in _live if a.size]
-    result = emulator.dispatch(loaded, name, tuple(grid[:3]), tuple(block[:3]), values, buffers, shared)
-    executed["instructions"] += result.count
-    return result.races
+    observer = observers[-1] if observers else None
+    return emulator.dispatch(loaded, name, tuple(grid[:3]), tuple(block[:3]), values, buffers, shared, observer=observer).races
 
 
 def _launch(image, name, grid, block, shared, parameters, error, size):
