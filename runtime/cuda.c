@@ -352,42 +352,19 @@ static tile_status encode_map(const cuda_api *cu, const call_state *call, const 
   return TILE_OK;
 }
 
-static COLD tile_status fail_shared(const call_state *call, const tile_gen_variant *v) {
-  error_place place = NO_PLACE(call->kernel->name);
-  place.expected = call->loaded->shared_limit;
-  place.actual = v->shared_bytes + v->static_shared_bytes;
-  return tilert_fail(TILE_ERR_SHARED_MEM, &place,
-                     "%s needs %lld bytes of shared memory, a block may have %lld", v->symbol,
-                     (long long)place.actual, (long long)place.expected);
-}
-
 static tile_status cuda_launch(call_state *call, const tile_gen_launch *launch, const tile_gen_variant *v,
                                const uint64_t *values, int64_t blocks) {
   tile_status s = TILE_OK;
   const cuda_api *cu = tilert_cuda_driver(call->kernel->name, &s);
-  if (UNLIKELY(v->shared_bytes + v->static_shared_bytes > call->loaded->shared_limit))
-    return fail_shared(call, v);
+  if (UNLIKELY((s = tilert_before_launch(call, launch, v, &blocks))))
+    return s;
   tensor_map maps[MAX_MAPS];
   void *params[MAX_PARAMS];
   for (int32_t i = 0; i < v->num_maps; ++i)
     if (UNLIKELY((s = encode_map(cu, call, &v->maps[i], values, &maps[i]))))
       return s;
-  uint64_t seed = 0;
-  for (int32_t i = 0; i < v->num_params; ++i) {
-    int32_t index = v->params[i].index;
-    if (v->params[i].kind == TILE_PARAM_MAP) {
-      params[i] = &maps[index];
-    } else if (UNLIKELY(v->params[i].kind == TILE_PARAM_SEED)) {
-      seed = tilert_schedule_seed();
-      params[i] = &seed;
-    } else {
-      params[i] = (void *)(uintptr_t)&values[index];
-    }
-  }
-  if (v->flags & TILE_VARIANT_PERSISTENT) {
-    int64_t resident = (int64_t)call->loaded->multiprocessors * (v->min_blocks > 0 ? v->min_blocks : 1);
-    blocks = blocks < resident ? blocks : resident;
-  }
+  uint64_t seed;
+  tilert_launch_params(v, values, maps, &seed, params);
   CUlaunchAttribute attribute;
   CUlaunchConfig config = {{(uint32_t)blocks, 1, 1},
                            {(uint32_t)v->threads, 1, 1},
@@ -401,10 +378,6 @@ static tile_status cuda_launch(call_state *call, const tile_gen_launch *launch, 
     attribute.value.number = 1;
     config.num_attributes = 1;
   }
-  if (UNLIKELY(tilert_log_enabled()))
-    tilert_log(TILE_LOG_DEBUG, "%s: launch %s: image %s, %s, %lld blocks of %d threads, %lld bytes shared",
-               call->kernel->name, launch->name, call->loaded->arch, v->symbol, (long long)blocks, v->threads,
-               (long long)v->shared_bytes);
   CUresult error = cu->cuLaunchKernelEx(&config, call->loaded->functions[v->function], params, NULL);
   return LIKELY(!error) ? TILE_OK : tilert_cuda_fail(cu, call->kernel->name, "the launch", error);
 }

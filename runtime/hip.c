@@ -298,38 +298,16 @@ static COLD tile_status fail_grid(const call_state *call, const tile_gen_variant
                      (long long)blocks, v->threads);
 }
 
-static COLD tile_status fail_shared(const call_state *call, const tile_gen_variant *v) {
-  error_place place = NO_PLACE(call->kernel->name);
-  place.expected = call->loaded->shared_limit;
-  place.actual = v->shared_bytes + v->static_shared_bytes;
-  return tilert_fail(TILE_ERR_SHARED_MEM, &place,
-                     "%s needs %lld bytes of shared memory, a block may have %lld", v->symbol,
-                     (long long)place.actual, (long long)place.expected);
-}
-
 static tile_status hip_launch(call_state *call, const tile_gen_launch *launch, const tile_gen_variant *v,
                               const uint64_t *values, int64_t blocks) {
-  if (UNLIKELY(v->shared_bytes + v->static_shared_bytes > call->loaded->shared_limit))
-    return fail_shared(call, v);
-  if (v->flags & TILE_VARIANT_PERSISTENT) {
-    int64_t resident = (int64_t)call->loaded->multiprocessors * (v->min_blocks > 0 ? v->min_blocks : 1);
-    blocks = blocks < resident ? blocks : resident;
-  }
+  tile_status s = tilert_before_launch(call, launch, v, &blocks);
+  if (UNLIKELY(s))
+    return s;
   if (UNLIKELY(blocks * v->threads > INT64_C(4294967295)))
     return fail_grid(call, v, blocks);
   void *params[MAX_PARAMS];
-  uint64_t seed = 0;
-  for (int32_t i = 0; i < v->num_params; ++i)
-    if (UNLIKELY(v->params[i].kind == TILE_PARAM_SEED)) {
-      seed = tilert_schedule_seed();
-      params[i] = &seed;
-    } else {
-      params[i] = (void *)(uintptr_t)&values[v->params[i].index];
-    }
-  if (UNLIKELY(tilert_log_enabled()))
-    tilert_log(TILE_LOG_DEBUG, "%s: launch %s: image %s, %s, %lld blocks of %d threads, %lld bytes shared",
-               call->kernel->name, launch->name, call->loaded->arch, v->symbol, (long long)blocks, v->threads,
-               (long long)v->shared_bytes);
+  uint64_t seed;
+  tilert_launch_params(v, values, NULL, &seed, params);
   hip_error error = api.hipModuleLaunchKernel(call->loaded->functions[v->function], (uint32_t)blocks, 1, 1,
                                               (uint32_t)v->threads, 1, 1, (uint32_t)v->shared_bytes,
                                               call->stream, params, NULL);

@@ -209,6 +209,15 @@ map_problem tilert_map_geometry(const tile_gen_kernel *kernel, const tile_gen_ma
                                 const uint64_t *values, map_geometry *geometry);
 int tilert_map_is_small_and_sparse(const tile_gen_map *map, const map_geometry *geometry);
 
+/*===- launch.c - what the GPUs have in common ----------------------------------*/
+
+/* Checks the shared memory and logs; a persistent kernel gets no more blocks than run at once. */
+tile_status tilert_before_launch(const call_state *call, const tile_gen_launch *launch,
+                                 const tile_gen_variant *v, int64_t *blocks);
+/* The addresses of the parameters: in `values`, in `maps` (NULL: there are none), or `seed`, which is set. */
+void tilert_launch_params(const tile_gen_variant *v, const uint64_t *values, tensor_map *maps, uint64_t *seed,
+                          void **params);
+
 /*===- pool.c -----------------------------------------------------------------*/
 
 typedef struct pool_job {

@@ -103,13 +103,33 @@ static std::unique_ptr<hir::Kernel> settle(Context &ctx, const FunctionInfo &fn,
   return nullptr;
 }
 
-static bool wanted(const SemaOptions &options, llvm::StringRef kernel, llvm::StringRef instance,
+/// The function's name, or what @kernel(name=..) calls it.
+static std::string exportedName(Context &ctx, const FunctionInfo &fn) {
+  std::string name = fn.def->name.text.str();
+  if (!fn.kernelCall)
+    return name;
+  Settled settled;
+  Elaborator e(ctx, *fn.module, settled);
+  for (const ast::Argument &a : fn.kernelCall->args)
+    if (a.keyword.text == "name")
+      if (Value v = e.eval(a.value); v.kind == Value::String)
+        name = *v.text;
+  ctx.sink.clear(); // said again when the kernel is elaborated
+  return name;
+}
+
+/// --kernel takes a kernel with all its instances or one instance, under the function's or the exported name.
+static bool wanted(Context &ctx, const FunctionInfo &fn, llvm::StringRef instance,
                    llvm::StringMap<bool> &used) {
-  if (options.kernels.empty())
+  const std::vector<std::string> &asked = ctx.options.kernels;
+  if (asked.empty())
     return true;
+  llvm::StringRef own = fn.def->name.text;
+  std::string exported = exportedName(ctx, fn);
   bool found = false;
-  for (llvm::StringRef name : {kernel, instance})
-    if (llvm::is_contained(options.kernels, name)) {
+  for (const std::string &name :
+       {own.str(), instance.str(), exported, exported + instance.substr(own.size()).str()})
+    if (llvm::is_contained(asked, name)) {
       used[name] = true;
       found = true;
     }
@@ -138,7 +158,7 @@ void Context::analyzeKernels() {
     if (!ok)
       continue;
     for (const Instance &instance : instances) {
-      if (!wanted(options, fn->def->name.text, instance.name, used))
+      if (!wanted(*this, *fn, instance.name, used))
         continue;
       std::unique_ptr<hir::Kernel> kernel = settle(*this, *fn, instance);
       bool failed = sink.hasErrors() || !kernel;

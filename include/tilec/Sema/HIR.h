@@ -140,14 +140,15 @@ enum class CompareOp : uint8_t { Eq, Ne, Lt, Le, Gt, Ge };
 
 /// Math functions of one or more floating operands. f16/bf16 arguments have been cast to float32 by Sema, the
 /// result cast back.
-#define TILEC_MATH_FUNCTIONS(X)                                                                              \
-  X(Exp, "exp", 1)                                                                                           \
-  X(Exp2, "exp2", 1)                                                                                         \
-  X(Exp10, "exp10", 1) X(Expm1, "expm1", 1) X(Log, "log", 1) X(Log2, "log2", 1) X(Log10, "log10", 1)         \
-      X(Log1p, "log1p", 1) X(Sqrt, "sqrt", 1) X(Rsqrt, "rsqrt", 1) X(Sin, "sin", 1) X(Cos, "cos", 1)         \
-          X(Tan, "tan", 1) X(Tanh, "tanh", 1) X(Sigmoid, "sigmoid", 1) X(Erf, "erf", 1) X(Abs, "abs", 1)     \
-              X(Floor, "floor", 1) X(Ceil, "ceil", 1) X(Round, "round", 1) X(Trunc, "trunc", 1)              \
-                  X(IsNan, "isnan", 1) X(IsInf, "isinf", 1) X(Fma, "fma", 3)
+// clang-format off
+#define TILEC_MATH_FUNCTIONS(X) \
+  X(Exp, "exp", 1) X(Exp2, "exp2", 1) X(Exp10, "exp10", 1) X(Expm1, "expm1", 1) \
+  X(Log, "log", 1) X(Log2, "log2", 1) X(Log10, "log10", 1) X(Log1p, "log1p", 1) \
+  X(Sqrt, "sqrt", 1) X(Rsqrt, "rsqrt", 1) X(Sin, "sin", 1) X(Cos, "cos", 1) \
+  X(Tan, "tan", 1) X(Tanh, "tanh", 1) X(Sigmoid, "sigmoid", 1) X(Erf, "erf", 1) \
+  X(Abs, "abs", 1) X(Floor, "floor", 1) X(Ceil, "ceil", 1) X(Round, "round", 1) \
+  X(Trunc, "trunc", 1) X(IsNan, "isnan", 1) X(IsInf, "isinf", 1) X(Fma, "fma", 3)
+// clang-format on
 enum class MathFn : uint8_t {
 #define X(e, n, a) e,
   TILEC_MATH_FUNCTIONS(X)
