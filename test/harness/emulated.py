@@ -49,6 +49,18 @@ class EmulatedArray(arrays.Array):
         return self.address, self.words().reshape(-1).view(np.uint8), f"a tensor {self.dtype}{list(self.shape)}", self.writable
 
 
+class Lent:
+    """A numpy array of somebody else's that kernels may read and write as long as this object lives."""
+
+    def __init__(self, array):
+        self.low, high = np.byte_bounds(array)
+        self.size, self.keep = high - self.low, array
+        _live.add(self)
+
+    def buffer(self):
+        return self.low, np.ctypeslib.as_array((c.c_uint8 * self.size).from_address(self.low)), "an array", True
+
+
 def _image(address):
     size = codeobject.elf_size(c.string_at(address, 64))
     elf = c.string_at(address, size)

@@ -103,7 +103,10 @@ LogicalResult Emitter::emitCopy(CopyOp op) {
   Type st = getElementTypeOf(source.getType()), dt = getElementTypeOf(dest.getType());
   Layout l = padTo(copyLayout(shape, memoryBytes(st), source, dest), shape);
   Layout out = transpose ? l.transpose() : l;
-  int64_t regs = l.inSize(DimId::Reg), batch = std::max<int64_t>(8, 256 / memoryBytes(st));
+  // Many loads at once hide latency; where each element needs an address and a test of its own, few do, or
+  // registers spill.
+  bool wide = !isa<ViewType>(source.getType()) || divisibility.ofElement(source, op.getSourceOffsets()) >= 8;
+  int64_t regs = l.inSize(DimId::Reg), batch = wide ? std::max<int64_t>(8, 256 / memoryBytes(st)) : 8;
   while (regs % batch)
     batch = batch > 8 && batch % 2 == 0 ? batch / 2 : regs;
   for (int64_t r = 0; r < regs; r += batch) {

@@ -1,4 +1,5 @@
 //===- Mma.cpp - ldmatrix, stmatrix and mma.sync -----------------------------===//
+#include "../../Dialect/Tile/Transforms/ThreadLayouts.h"
 #include "NVVMEmitter.h"
 #include "Product.h"
 
@@ -14,56 +15,102 @@ static bool isMasked(const Layout &l, ArrayRef<int64_t> shape) {
   return false;
 }
 
-Value NVVMEmitter::loadMatrices(const Layout &fragment, Type element, Value memory) {
+namespace tilec::simt {
+/// Reads a fragment by ldmatrix, instruction by instruction as its words are asked for.
+class NVVMEmitter::MatrixReader {
+public:
+  /// None when the fragment does not consist of rows of `memory`, a buffer.
+  static std::optional<MatrixReader> make(NVVMEmitter &e, const Layout &fragment, Type element, Value memory);
+
+  int64_t size() const { return words.size(); }
+  /// 32-bit word `i` of the fragment, in register order.
+  Value word(int64_t i) {
+    if (!words[i])
+      read(i / plan.x);
+    return words[i];
+  }
+
+private:
+  MatrixReader(NVVMEmitter &e, MatrixAccess plan, bool trans, Value memory, int64_t bytes)
+      : e(&e), plan(std::move(plan)), trans(trans), memory(memory), bytes(bytes) {
+    words.resize(this->plan.count * this->plan.x);
+    regs = this->plan.address.contributions(DimId::Reg, DimId::Offset);
+    if (regs.empty())
+      regs.push_back({0, 0});
+  }
+  void read(int64_t instruction);
+
+  NVVMEmitter *e;
+  MatrixAccess plan;
+  bool trans;
+  Value memory;
+  int64_t bytes;
+  std::vector<std::pair<int64_t, int64_t>> regs;
+  std::optional<std::pair<Value, Value>> thread;
+  llvm::DenseMap<int64_t, Value> bases; ///< one address register per distinct xor
+  SmallVector<Value> words;
+};
+} // namespace tilec::simt
+
+std::optional<NVVMEmitter::MatrixReader>
+NVVMEmitter::MatrixReader::make(NVVMEmitter &e, const Layout &fragment, Type element, Value memory) {
   auto type = cast<BufferType>(memory.getType());
   int64_t bytes = memoryBytes(element);
-  if (bytes > 2 || target.smVersion < 75 || !type.getLayout() || element.isInteger(1))
-    return {};
+  if (bytes > 2 || e.target.smVersion < 75 || !type.getLayout() || element.isInteger(1))
+    return std::nullopt;
   SmallVector<int64_t> shape = dropOnes(type.getShape());
   Layout s = squeezeOnes(type.getLayout().getLayout(), type.getShape());
   Layout f = fragment.rank() == shape.size() ? fragment : squeezeOnes(fragment, fragment.shape());
   if (f.rank() != shape.size() || isMasked(f, shape))
-    return {};
+    return std::nullopt;
   bool trans = false;
   FailureOr<MatrixAccess> plan = asLdMatrix(f, s, bytes, false);
   if (failed(plan) && bytes == 2) {
     plan = asLdMatrix(f, s, bytes, true);
     trans = true;
   }
-  if (failed(plan))
-    return {};
-  auto [low, high] = evaluate(plan->address, DimId::Offset, threadInputs(plan->address));
-  auto regs = plan->address.contributions(DimId::Reg, DimId::Offset);
-  if (regs.empty())
-    regs.push_back({0, 0});
-  SmallVector<Value> words;
+  if (failed(plan) || plan->count * plan->x * 4 != fragment.inSize(DimId::Reg) * bytes)
+    return std::nullopt;
+  return MatrixReader(e, *plan, trans, memory, bytes);
+}
+
+void NVVMEmitter::MatrixReader::read(int64_t i) {
+  Code &code = e->code;
+  if (!thread)
+    thread = e->evaluate(plan.address, DimId::Offset, e->threadInputs(plan.address));
+  auto [rl, rh] = regs[i];
+  Value &start = bases[rl];
+  if (!start) {
+    Value low = thread->first;
+    Value x = rl ? (low ? code.exor(low, rl) : code.i32(rl)) : low;
+    Value sum = code.add(x, thread->second);
+    start = e->address(e->sharedPtr(sum ? code.add(e->get(memory), code.mul(sum, bytes)) : e->get(memory)));
+  }
   Type i32 = code.b.getI32Type();
-  std::string name =
-      "ldmatrix.sync.aligned.m8n8.x" + std::to_string(plan->x) + (trans ? ".trans" : "") + ".shared.b16 ";
-  std::string results, constraints;
-  for (int i = 0; i < plan->x; ++i) {
-    results += (i ? ", $" : "$") + std::to_string(i);
+  std::string text =
+      "ldmatrix.sync.aligned.m8n8.x" + std::to_string(plan.x) + (trans ? ".trans" : "") + ".shared.b16 {";
+  std::string constraints;
+  for (int q = 0; q < plan.x; ++q) {
+    text += (q ? ", $" : "$") + std::to_string(q);
     constraints += "=r,";
   }
-  SmallVector<Type> types(plan->x, i32);
-  Type result = plan->x == 1 ? i32 : Type(LLVM::LLVMStructType::getLiteral(code.b.getContext(), types));
-  for (int64_t i = 0; i < plan->count; ++i) {
-    auto [rl, rh] = regs[i];
-    Value x = rl ? (low ? code.exor(low, rl) : code.i32(rl)) : low;
-    Value sum = code.add(x, high);
-    Value at = sum ? code.add(get(memory), code.mul(sum, bytes)) : get(memory);
-    Value ptr = address(sharedPtr(code.add(at, rh * bytes)));
-    Value v = code.assembly(result, name + "{" + results + "}, [$" + std::to_string(plan->x) + "];",
-                            constraints + "r", {ptr});
-    if (plan->x == 1)
-      words.push_back(v);
-    else
-      for (int64_t q = 0; q < plan->x; ++q)
-        words.push_back(LLVM::ExtractValueOp::create(code.b, code.loc, v, ArrayRef<int64_t>{q}));
-  }
-  Value packed = code.bitcast(code.fromElements(words), registerType(element));
-  return cast<VectorType>(packed.getType()).getNumElements() == fragment.inSize(DimId::Reg) ? packed
-                                                                                            : Value();
+  SmallVector<Type> types(plan.x, i32);
+  Type result = plan.x == 1 ? i32 : Type(LLVM::LLVMStructType::getLiteral(code.b.getContext(), types));
+  Value v = code.assembly(result, text + "}, [$" + std::to_string(plan.x) + "];", constraints + "r",
+                          {code.add(start, rh * bytes)});
+  for (int64_t q = 0; q < plan.x; ++q)
+    words[i * plan.x + q] =
+        plan.x == 1 ? v : LLVM::ExtractValueOp::create(code.b, code.loc, v, ArrayRef<int64_t>{q}).getResult();
+}
+
+Value NVVMEmitter::loadMatrices(const Layout &fragment, Type element, Value memory) {
+  auto reader = MatrixReader::make(*this, fragment, element, memory);
+  if (!reader)
+    return {};
+  SmallVector<Value> words;
+  for (int64_t i = 0; i < reader->size(); ++i)
+    words.push_back(reader->word(i));
+  return code.bitcast(code.fromElements(words), registerType(element));
 }
 
 bool NVVMEmitter::storeMatrices(Value value, const Layout &fragment, Type element, Value memory) {
@@ -112,6 +159,19 @@ bool NVVMEmitter::storeMatrices(Value value, const Layout &fragment, Type elemen
   return true;
 }
 
+namespace {
+/// An operand of mma.sync, by its 32-bit words.
+struct Operand {
+  Layout layout; ///< d0 = m or k, d1 = k or n
+  std::function<Value(int64_t)> word;
+};
+
+/// One instruction: first words of its operands and of its accumulator.
+struct Step {
+  int64_t a, b, acc;
+};
+} // namespace
+
 LogicalResult NVVMEmitter::emitMmaSync(GemmOp op) {
   InstAttr inst = op.getInstAttr();
   ArrayRef<int64_t> shape = inst.getShape();
@@ -124,8 +184,26 @@ LogicalResult NVVMEmitter::emitMmaSync(GemmOp op) {
   StringRef bt = operandTypeName(bElement, op->hasAttr(TileDialect::kBUnsignedAttrName));
   if (!atom || at.empty() || bt.empty() || inst.getSwapped())
     return unsupported(*op, "mma.sync on these types");
-  Layout la, lb, lc = squeezeOnes(accType.getLayout().getLayout(), accType.getShape());
-  Value a = operandFragment(op, 0, la), b = operandFragment(op, 1, lb);
+  // Buffers are read as the instructions need them, a step ahead; everything else lies in registers.
+  auto readOperand = [&](unsigned which) {
+    Value operand = which == 0 ? op.getA() : op.getB();
+    Operand o;
+    if (isa<BufferType>(operand.getType())) {
+      Layout l = ThreadLayouts(launch, target).operand(op, which);
+      if (auto reader = MatrixReader::make(*this, l, getElementTypeOf(operand.getType()), operand)) {
+        l = squeezeOnes(l, getShapeOf(operand.getType()));
+        o.layout = (which == 0 ? op.getTransA() : op.getTransB()) ? l.transpose() : l;
+        auto shared = std::make_shared<MatrixReader>(std::move(*reader));
+        o.word = [shared](int64_t i) { return shared->word(i); };
+        return o;
+      }
+    }
+    Value words = code.bitcast(operandFragment(op, which, o.layout), code.b.getI32Type());
+    o.word = [this, words](int64_t i) { return code.element(words, i); };
+    return o;
+  };
+  Operand a = readOperand(0), b = readOperand(1);
+  Layout la = a.layout, lb = b.layout, lc = squeezeOnes(accType.getLayout().getLayout(), accType.getShape());
   int64_t perA = atom->a.inSize(DimId::Reg), perB = atom->b.inSize(DimId::Reg),
           perC = atom->d.inSize(DimId::Reg);
   if (!la.over(atom->a) || !lb.over(atom->b) || !lc.over(atom->d))
@@ -133,9 +211,7 @@ LogicalResult NVVMEmitter::emitMmaSync(GemmOp op) {
   auto startA = atomStarts(la, perA), startB = atomStarts(lb, perB);
   Type i32 = code.b.getI32Type();
   bool isInt = acc.isInteger(32), half = acc.isF16();
-  Value aWords = code.bitcast(a, i32), bWords = code.bitcast(b, i32);
-  int64_t wa = perA * cast<VectorType>(aWords.getType()).getNumElements() / la.inSize(DimId::Reg);
-  int64_t wb = perB * cast<VectorType>(bWords.getType()).getNumElements() / lb.inSize(DimId::Reg);
+  int64_t wa = perA * element.getIntOrFloatBitWidth() / 32, wb = perB * bElement.getIntOrFloatBitWidth() / 32;
   Value old = get(op.getAcc());
   if (op.getClear())
     old = code.select(flatten(op.getClear()).front(), code.zero(old.getType()), old);
@@ -165,22 +241,38 @@ LogicalResult NVVMEmitter::emitMmaSync(GemmOp op) {
   Type result = LLVM::LLVMStructType::getLiteral(code.b.getContext(), SmallVector<Type>(wc, word));
   int64_t depth = dropOnes(getShapeOf(op.getA().getType()))[op.getTransA() ? 0 : 1];
   auto mRegs = lc.contributions(DimId::Reg, DimId::D0), nRegs = lc.contributions(DimId::Reg, DimId::D1);
+  // A step's operands are read while the products of the step before it run.
+  SmallVector<Step> steps;
   for (int64_t k = 0; k < depth; k += shape[2])
     for (int64_t r = 0; r < lc.inSize(DimId::Reg); r += perC) {
       auto ia = startA.find({mRegs[r].first + mRegs[r].second, k});
       auto ib = startB.find({k, nRegs[r].first + nRegs[r].second});
       if (ia == startA.end() || ib == startB.end())
         return unsupported(*op, "a product whose operands lie in other warps");
-      int64_t first = r / perC * wc;
-      SmallVector<Value> operands(c.begin() + first, c.begin() + first + wc);
-      for (int64_t i = 0; i < wa; ++i)
-        operands.push_back(code.element(aWords, ia->second / perA * wa + i));
-      for (int64_t i = 0; i < wb; ++i)
-        operands.push_back(code.element(bWords, ib->second / perB * wb + i));
-      Value d = code.assembly(result, text, constraints, operands, /*memory=*/false);
-      for (int64_t i = 0; i < wc; ++i)
-        c[first + i] = LLVM::ExtractValueOp::create(code.b, code.loc, d, ArrayRef<int64_t>{i});
+      steps.push_back({ia->second / perA * wa, ib->second / perB * wb, r / perC * wc});
     }
+  int64_t each = lc.inSize(DimId::Reg) / perC;
+  auto fetch = [&](int64_t from) {
+    for (int64_t i = from; i < std::min<int64_t>(from + each, steps.size()); ++i) {
+      for (int64_t w = 0; w < wa; ++w)
+        a.word(steps[i].a + w);
+      for (int64_t w = 0; w < wb; ++w)
+        b.word(steps[i].b + w);
+    }
+  };
+  fetch(0);
+  for (auto [i, step] : llvm::enumerate(steps)) {
+    if (int64_t(i) % each == 0)
+      fetch(i + each);
+    SmallVector<Value> operands(c.begin() + step.acc, c.begin() + step.acc + wc);
+    for (int64_t w = 0; w < wa; ++w)
+      operands.push_back(a.word(step.a + w));
+    for (int64_t w = 0; w < wb; ++w)
+      operands.push_back(b.word(step.b + w));
+    Value d = code.assembly(result, text, constraints, operands, /*memory=*/false);
+    for (int64_t w = 0; w < wc; ++w)
+      c[step.acc + w] = LLVM::ExtractValueOp::create(code.b, code.loc, d, ArrayRef<int64_t>{w});
+  }
   Value out = code.fromElements(c);
   set(op.getResult(), half ? code.bitcast(out, acc) : out);
   return success();

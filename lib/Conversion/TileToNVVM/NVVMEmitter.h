@@ -62,6 +62,7 @@ private:
 
   //===- Products (Wgmma.cpp, Mma.cpp) -----------------------------------------------===//
   struct Product;
+  class MatrixReader;
   LogicalResult readProduct(Operation *op, Product &p);
   LogicalResult issueWgmma(Product &p, SmallVector<Value> &acc);
   LogicalResult emitAsyncGemm(tile::AsyncGemmOp op);

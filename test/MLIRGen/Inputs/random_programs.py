@@ -1,7 +1,9 @@
 """Random programs against their own meaning: .tile is Python's syntax, so Python runs the same text on numpy arrays.
 
 usage: random_programs.py write FILE.tile SEED COUNT
-       random_programs.py check FILE.tile LIBRARY.so HARNESS-FOLDER
+       random_programs.py check FILE.tile LIBRARY.so HARNESS-FOLDER [ARCH]
+
+On the CPU, or in the emulator of the AMD chip ARCH (then TILE_HIP_LIBRARY must be libemulatedhip.so).
 """
 import ctypes as c
 import itertools
@@ -258,7 +260,7 @@ def environment():
         reduce_abssum=reduction(lambda a, d: np.abs(a.astype(i32)).astype(np.int64).sum(d), np.add)), View, Head
 
 
-def check(path, library, harness):
+def check(path, library, harness, arch=None):
     import re
 
     import numpy as np
@@ -274,6 +276,10 @@ def check(path, library, harness):
     names, View, Head = environment()
     names["Head"] = Head
     exec(compile(text, path, "exec"), names)
+    emulated = None
+    if arch:
+        import emulated
+        emulated.install(arch)
     lib = c.CDLL(library)
     rng = np.random.default_rng(1)
     failures = 0
@@ -283,12 +289,12 @@ def check(path, library, harness):
             got, want, p = np.zeros((m, n), np.int32), np.zeros((m, n), np.int32), int(rng.integers(-5, 6))
             launch = rt.Launch(struct_size=c.sizeof(rt.Launch), variant=-1)
             launch.device.id = -1
-            keep = []
+            keep, device = [emulated.Lent(x), emulated.Lent(got)] if emulated else [], rt.Device(emulated.ROCM if emulated else 1, 0)
 
             def describe(a):
                 shape = (c.c_int64 * 2)(*a.shape)
                 keep.append(shape)
-                return rt.Tensor(a.ctypes.data, rt.Device(1, 0), 2, rt.DType(0, 32, 1), shape, None, 0)
+                return rt.Tensor(a.ctypes.data, device, 2, rt.DType(0, 32, 1), shape, None, 0)
 
             tx, ty = describe(x), describe(got)
             status = getattr(lib, k)(c.byref(launch), c.byref(tx), c.byref(ty), c.c_int32(p))
@@ -296,7 +302,7 @@ def check(path, library, harness):
             names[k](View(x.copy()), View(want), np.int32(p))
             if status or (got != want).any():
                 failures += 1
-                print(f"{k} with {m} x {n}, p = {p}: status {status}, {int((got != want).sum())} elements differ")
+                print(f"{k} with {m} x {n}, p = {p}: {rt.Library(library).error(status)}, {int((got != want).sum())} elements differ")
     print("all agree" if not failures else f"{failures} runs differ")
     return failures != 0
 
@@ -304,4 +310,4 @@ def check(path, library, harness):
 if sys.argv[1] == "write":
     write(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
 else:
-    sys.exit(check(*sys.argv[2:5]))
+    sys.exit(check(*sys.argv[2:6]))

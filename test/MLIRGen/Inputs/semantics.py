@@ -1,6 +1,8 @@
-"""Runs the kernels of semantics.tile on the CPU and compares them with numpy and with Python's own operators.
+"""Runs the kernels of semantics.tile and compares them with numpy and with Python's own operators.
 
-usage: semantics.py LIBRARY.so HARNESS-FOLDER
+usage: semantics.py LIBRARY.so HARNESS-FOLDER [ARCH]
+
+On the CPU, or in the emulator of the AMD chip ARCH (then TILE_HIP_LIBRARY must be libemulatedhip.so).
 """
 import ctypes as c
 import sys
@@ -10,6 +12,10 @@ import numpy as np
 sys.path.insert(0, sys.argv[2])
 import rt  # noqa: E402
 
+emulated = None
+if len(sys.argv) > 3:
+    import emulated
+    emulated.install(sys.argv[3])
 lib = c.CDLL(sys.argv[1])
 rng = np.random.default_rng(7)
 
@@ -17,7 +23,7 @@ rng = np.random.default_rng(7)
 def tensor(array):
     t = rt.Tensor()
     t.data = array.ctypes.data
-    t.device = rt.Device(1, 0)
+    t.device = rt.Device(emulated.ROCM if emulated else 1, 0)
     t.ndim = array.ndim
     code, bits = rt.CODES[str(array.dtype)]
     t.dtype = rt.DType(code, bits, 1)
@@ -46,8 +52,11 @@ def run(kernel, *args):
     launch.variant = -1
     keep = [tensor(a) if isinstance(a, np.ndarray) else a.tensor() if isinstance(a, Float8) else a for a in args]
     passed = [c.byref(k) if isinstance(k, rt.Tensor) else k for k in keep]
+    lent = [emulated.Lent(a.words if isinstance(a, Float8) else a) for a in args if not isinstance(a, c._SimpleCData) and a.size] \
+        if emulated else []
     status = getattr(lib, kernel)(c.byref(launch), *passed)
-    assert status == 0, f"{kernel}: status {status}"
+    del lent
+    assert status == 0, f"{kernel}: {rt.Library.error(rt.Library(sys.argv[1]), status)}"
 
 
 def same(what, got, want):

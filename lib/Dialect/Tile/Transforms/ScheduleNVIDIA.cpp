@@ -123,8 +123,11 @@ void Scheduler::planMMA() {
     m = std::min(m, g.m);
     n = std::min(n, g.n);
   }
-  int64_t warps =
-      hints.threads ? std::max<int64_t>(1, (*hints.threads + 31) / 32) : (m * n >= 128 * 128 ? 8 : 4);
+  // Twice the warps where four would hold more than 128 accumulators a thread: operands, addresses and
+  // whatever is computed from a result need the other half.
+  int64_t warps = hints.threads ? std::max<int64_t>(1, (*hints.threads + 31) / 32)
+                  : m * n >= 128 * 128 || accumulatorRegisters(1) > 128 ? 8
+                                                                        : 4;
   int64_t bestRows = 1, bestColumns = 1;
   double bestCost = 1e30;
   for (int64_t r = 1; r <= warps; r *= 2)
@@ -171,7 +174,8 @@ void Scheduler::instFor(GemmOp gemm) {
     int64_t perGroup = g.n / plan.partition[1], width = std::min<int64_t>(perGroup, 256);
     while (perGroup % width || width % 8)
       --width;
-    gemm.setInstAttr(InstAttr::get(b.getContext(), InstKind::wgmma, {64, width, 16}, false, g.aInRegisters, 1));
+    gemm.setInstAttr(
+        InstAttr::get(b.getContext(), InstKind::wgmma, {64, width, 16}, false, g.aInRegisters, 1));
     return;
   }
   if (plan.mma && mmaLegal(g)) {
