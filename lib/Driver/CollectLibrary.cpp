@@ -198,6 +198,8 @@ void tilec::collectVariants(mlir::ModuleOp module, const Library &library, Image
     if (!function->hasAttr("tile.params"))
       return;
     auto launch = function->getAttrOfType<mlir::StringAttr>(TileDialect::kLaunchNameAttrName);
+    if (!launch) // a kernel without variants goes by its own name
+      launch = function->getAttrOfType<mlir::StringAttr>("tile.kernel");
     if (std::vector<Variant> *place = launch ? placeOf(library, launch.getValue(), image) : nullptr)
       place->push_back(readVariant(function));
   });
