@@ -260,19 +260,21 @@ void Planner::addRound(ArrayRef<int64_t> readerReg, const std::vector<int64_t> &
 /// Narrow elements move a word at a time when the registers of a word stay together.
 void Planner::countPacked(ArrayRef<Layout::Run> regs, int64_t moved) {
   int64_t R = p.inSize(DimId::Reg), perWord = elemBytes < 4 ? 4 / elemBytes : 1;
-  unsigned o = p.outIndex(DimId::Reg), low = log2Of(perWord);
+  int o = p.outIndex(DimId::Reg); // negative: the source has one register
+  unsigned low = log2Of(perWord);
+  auto sourceReg = [&](const Layout::Run &r) { return o < 0 ? 0 : r.v[o]; };
   bool keep = regs.size() >= low;
   for (unsigned b = 0; keep && b < low; ++b)
-    for (unsigned x = 0; x < regs[b].v.size(); ++x)
+    for (int x = 0; x < static_cast<int>(regs[b].v.size()); ++x)
       keep &= regs[b].n == 2 && regs[b].v[x] == (x == o ? int64_t(1) << b : 0);
   for (const Layout::In &in : p.ins())
     for (const Layout::Run &r : p.places(in.id))
       if (in.id != DimId::Reg || r.place >= perWord)
-        keep &= r.v[o] % perWord == 0;
+        keep &= sourceReg(r) % perWord == 0;
   SmallVector<int64_t, 8> take;
   for (auto [g, r] : llvm::zip(toReg, p.places(DimId::Lane))) {
     keep &= g % perWord == 0;
-    take.push_back(r.v[o] ^ p.at(DimId::Reg, {{DimId::Reg, g}}));
+    take.push_back(sourceReg(r) ^ p.at(DimId::Reg, {{DimId::Reg, g}}));
   }
   int64_t together = keep ? perWord : 1;
   c.packed = keep || perWord == 1;

@@ -120,6 +120,12 @@ TEST(LayoutSwizzles, Choices) {
     SharedAccess a[] = {{rd}, {st}};
     EXPECT_TRUE(chooseShared(64, 64, 2, a, m)->cost.conflictFree());
   }
+  // An operand turned on its way: lanes write every eighth row and read neighbouring ones. No single xor does.
+  SharedAccess turned[] = {{L("reg 4:d1 | lane 32:d0 2:4d1 -> 256x64")},
+                           {L("reg 4:d1 8:d0 | lane 32:8d0 2:4d1 -> 256x64")}};
+  c = chooseShared(256, 64, 2, turned, BankModel::GFX942Read);
+  EXPECT_TRUE(c->cost.conflictFree()) << c->name;
+  EXPECT_TRUE(StringRef(c->name).contains('+')) << c->name;
   SharedAccess ld[] = {{operand(64, 64), SharedAccess::LdMatrix}};
   EXPECT_EQ(chooseShared(64, 64, 2, ld, BankModel::SM, SharedNeed::Canonical)->name, "swizzle 128B");
   // A fragment that has no rows in any layout.
@@ -389,6 +395,10 @@ TEST(LayoutConversions, GroupsAndMasks) {
   c = planConversion(defaultTile({300}, 4, {32, 4, 1}), L("reg 3:d0 | lane 32:3d0 | warp 4:96d0 -> 300"), 4);
   EXPECT_EQ(c.kind, Conversion::Shared);
   EXPECT_GE(c.bytes, 1200);
+  // One register on the side of the source, two on the other.
+  c = planConversion(L("lane 4:0 16:d0 -> 12"), L("reg 2:8d0 | lane 8:0 8:d0 -> 12"), 4);
+  EXPECT_EQ(c.kind, Conversion::Shuffle);
+  EXPECT_TRUE(c.packed);
 }
 
 //===----------------------------------------------------------------------===//
