@@ -307,6 +307,21 @@ std::optional<SharedChoice> tilec::chooseShared(int64_t rows, int64_t cols, unsi
         if (auto s = base.swizzled(B, M, S); succeeded(s))
           if (c.consider(("xor<" + Twine(B) + "," + Twine(M) + "," + Twine(S) + ">").str(), *s))
             return c.best;
+  // Where a wave writes every eighth row and reads neighbouring ones (a turned operand on AMD), the chunk
+  // must depend on two groups of row bits. ldmatrix reads whole rows: one xor serves it.
+  if (model != BankModel::SM)
+    for (int M = log2Of(std::max(1u, 16 / elemBytes)); M >= 0; --M)
+      for (unsigned B = 2; B <= 4; ++B)
+        for (unsigned S = B; S < 8; ++S)
+          for (unsigned T = S + 1; T < 11; ++T) {
+            FailureOr<Layout> s = base.swizzled(B, M, T);
+            if (succeeded(s))
+              s = s->swizzled(B, M, S);
+            if (succeeded(s) &&
+                c.consider(("xor<" + Twine(B) + "," + Twine(M) + "," + Twine(S) + "+" + Twine(T) + ">").str(),
+                           *s))
+              return c.best;
+          }
   if (mayPad)
     for (unsigned bytes : {16u, 8u, 4u})
       if (int64_t pad = bytes / elemBytes)

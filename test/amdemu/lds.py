@@ -35,8 +35,9 @@ def half_merger(inst, half):
 
 
 def _address(inst, k, name="offset", scale=1):
-    get, shift = dword(inst.ops[k]), inst.number(name) * scale
-    return lambda m: np.broadcast_to(get(m), (m.n, m.L)).astype(I64) + shift
+    """Register plus offset in 32 bits: a negative register and an offset meet at a legal address since Sea Islands (LLVM relies on it)."""
+    get, shift = dword(inst.ops[k]), U32(inst.number(name) * scale)
+    return lambda m: (np.broadcast_to(get(m), (m.n, m.L)) + shift).astype(I64)
 
 
 @pattern(r"ds_read(?:_addtid)?_(u8|i8|u16|i16|b32|b64|b96|b128)(_d16|_d16_hi)?")

@@ -167,6 +167,10 @@ for _names, _function in {"v_add_u16": operator.add, "v_sub_u16": operator.sub, 
 for _names, _function in {"v_ashrrev_i16": lambda a, b: b >> (a & I16(15)), "v_min_i16": np.minimum, "v_max_i16": np.maximum,
                           "v_add_i16": operator.add, "v_sub_i16": operator.sub, "v_mad_i16": lambda a, b, c: a * b + c}.items():
     valu(_names, "I", _function)
+for _sign, _kind in (("u", "U"), ("i", "I")):
+    valu(f"v_max3_{_sign}16", _kind, lambda a, b, c: np.maximum(np.maximum(a, b), c))
+    valu(f"v_min3_{_sign}16", _kind, lambda a, b, c: np.minimum(np.minimum(a, b), c))
+    valu(f"v_med3_{_sign}16", _kind, lambda a, b, c: np.maximum(np.minimum(a, b), np.minimum(np.maximum(a, b), c)))
 valu("v_mov_b16", "U", np.copy)
 valu("v_pack_b32_f16", "hh>u", lambda a, b: a.view(U16).astype(U32) | (b.view(U16).astype(U32) << U32(16)))
 valu("v_cvt_pk_u16_u32", "uu>u", lambda a, b: np.minimum(a, U32(0xFFFF)) | (np.minimum(b, U32(0xFFFF)) << U32(16)))

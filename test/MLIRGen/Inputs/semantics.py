@@ -52,8 +52,8 @@ def run(kernel, *args):
     launch.variant = -1
     keep = [tensor(a) if isinstance(a, np.ndarray) else a.tensor() if isinstance(a, Float8) else a for a in args]
     passed = [c.byref(k) if isinstance(k, rt.Tensor) else k for k in keep]
-    lent = [emulated.Lent(a.words if isinstance(a, Float8) else a) for a in args if not isinstance(a, c._SimpleCData) and a.size] \
-        if emulated else []
+    arrays = [a.words if isinstance(a, Float8) else a for a in args if isinstance(a, (np.ndarray, Float8))]
+    lent = [emulated.Lent(a) for a in arrays if a.size] if emulated else []
     status = getattr(lib, kernel)(c.byref(launch), *passed)
     del lent
     assert status == 0, f"{kernel}: {rt.Library.error(rt.Library(sys.argv[1]), status)}"
