@@ -20,11 +20,11 @@ def functions(rng):
     b[5:9] = [0, np.inf, -np.inf, 1e-30]
     x, y = a.astype(np.float64), b.astype(np.float64)
     whole = np.floor(np.abs(x) + 0.5) * np.sign(x)
-    columns = [np.exp2(x), np.exp(x), np.log2(np.abs(x)), np.log(np.abs(x)), np.sqrt(np.abs(x)), x / y, 1 / x, np.floor(x), np.ceil(x),
-               np.trunc(x), np.rint(x), whole, x * y + x, np.copysign(x, y), np.fmax(x, y), np.fmin(x, np.fmax(y, 0)),
-               np.where(x < y, x * 0.5, y - 3), np.ldexp(x, np.clip(np.nan_to_num(y, posinf=2**31 - 1, neginf=-2**31), -2**31, 2**31 - 1)
-                                                         .astype(np.int64).astype(np.int32) & 15),
-               (a - np.floor(a)), np.where(np.isinf(y), 2.0, 3.0)]
+    exponent = np.nan_to_num(y, posinf=2**31 - 1, neginf=-2**31).astype(np.int64).astype(np.int32) & 15
+    columns = [np.exp2(x), np.exp(x), np.log2(np.abs(x)), np.log(np.abs(x)), np.sqrt(np.abs(x)), x / y, 1 / x, np.floor(x),
+               np.ceil(x), np.trunc(x), np.rint(x), whole, x * y + x, np.copysign(x, y), np.fmax(x, y),
+               np.fmin(x, np.fmax(y, 0)), np.where(x < y, x * 0.5, y - 3), np.ldexp(x, exponent), a - np.floor(a),
+               np.where(np.isinf(y), 2.0, 3.0)]
     return _case("functions", a, b, [np.asarray(c).astype(np.float32) for c in columns], 3e-7)
 
 
@@ -68,8 +68,9 @@ def wide(rng):
     u, v, shift = a.view(np.uint64), b.view(np.uint64), b & 63
     q = [abs(int(m)) // abs(int(n)) * (1 if (m < 0) == (n < 0) else -1) for m, n in zip(a, b)]
     single = a.astype(np.float32).astype(np.float64)
-    columns = [q, (u % v).view(np.int64), a * b, a + b, a - b, a >> shift, a << shift, (u >> shift.view(np.uint64)).view(np.int64),
-               np.minimum(a, b), np.where(u < v, a, b), [bin(int(n)).count("1") for n in u], [64 - int(n | np.uint64(1)).bit_length() for n in u],
+    ones, zeros = [bin(int(n)).count("1") for n in u], [64 - int(n | np.uint64(1)).bit_length() for n in u]
+    columns = [q, (u % v).view(np.int64), a * b, a + b, a - b, a >> shift, a << shift,
+               (u >> shift.view(np.uint64)).view(np.int64), np.minimum(a, b), np.where(u < v, a, b), ones, zeros,
                [int(float(n)) for n in np.clip(a.astype(np.float64), -2.0**63, 2.0**63 - 1024)],
                [int(n) for n in np.clip(single, -2.0**63, 2.0**63 - 2**39)]]
     return _case("wide", a, b, [np.asarray(c, np.int64) for c in columns])

@@ -55,8 +55,9 @@ class Result:
 
 
 def dispatch(image, name, grid, block, arguments, buffers, dynamic_lds=0, limit=50_000_000, observer=None):
-    """Runs a kernel. `arguments`: bytes of each explicit argument; `buffers`: (address, uint8 array, name, writable) of all memory
-    that the kernel may touch; `observer` is called for each LDS access (banks.py). Raises EmulatorError for what is wrong, except races, which the Result lists."""
+    """Runs a kernel. `arguments`: bytes of each explicit argument; `buffers`: (address, uint8 array, name, writable) of all
+    memory that the kernel may touch; `observer` is called for each LDS access (banks.py). Raises EmulatorError for what is
+    wrong, except races, which the Result lists."""
     kernel = image.kernel(name)
     memory = GlobalMemory()
     for start, data, label, writable in buffers:

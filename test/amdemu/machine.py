@@ -5,7 +5,8 @@ that stands at it. The waves with the lowest program counter run first, which br
 """
 import numpy as np
 
-import control  # noqa: F401  (importing an instruction family registers it)
+import compare  # noqa: F401  (importing an instruction family registers it)
+import control  # noqa: F401
 import lanes    # noqa: F401
 import lds      # noqa: F401
 import matrix   # noqa: F401

@@ -1,6 +1,6 @@
-"""Vector instructions on integers and floating-point numbers, compares and conversions.
+"""Vector instructions on integers and floating-point numbers, and conversions.
 
-Meanings as in AMD's ISA documents for MI200 and MI300 (chapters VOP1, VOP2, VOP3, VOPC). Transcendental instructions give the
+Meanings as in AMD's ISA documents for MI200 and MI300 (chapters VOP1, VOP2, VOP3). Transcendental instructions give the
 correctly rounded result, hardware may be one unit in the last place off; for float32 they flush subnormal numbers.
 """
 import operator
@@ -10,9 +10,8 @@ import numpy as np
 from floats import (F16, F32, F64, I16, I32, I64, U16, U32, U64, bf16_words, f16_toward_zero, fma16, fma32, fma64, ldexp32,
                     no_subnormals, through_f64, to_int)
 from memory import EmulatorError
-from operands import EXEC, VCC, dword, put_scalar, put_wide, result, source
-from registry import op, pattern
-from salu import COMPARE
+from operands import VCC, put_wide, result, source
+from registry import op
 
 
 def valu(names, kinds, function, accumulate=False):
@@ -146,7 +145,8 @@ def _permute_bytes(a, b, select):
 valu("v_bfe_i32", "i", _bit_field_signed)
 valu("v_ffbh_u32", "u", _leading)
 valu("v_ffbl_b32", "u", _trailing)
-valu("v_ffbh_i32 v_cls_i32", "i>u", lambda a: np.where((a == 0) | (a == -1), U32(0xFFFFFFFF), _leading(np.where(a < 0, ~a, a).view(U32))))
+valu("v_ffbh_i32 v_cls_i32", "i>u",
+     lambda a: np.where((a == 0) | (a == -1), U32(0xFFFFFFFF), _leading(np.where(a < 0, ~a, a).view(U32))))
 valu("v_bfrev_b32", "u", _reverse)
 valu("v_bcnt_u32_b32", "u", lambda a, b: ones(a) + b)
 valu("v_perm_b32", "u", _permute_bytes)
@@ -303,137 +303,3 @@ for _k in range(4):
 valu("v_cvt_pkrtz_f16_f32", "ff>u", lambda a, b: f16_toward_zero(a) | (f16_toward_zero(b) << U32(16)))
 valu("v_cvt_pk_bf16_f32", "ff>u", lambda a, b: bf16_words(a) | (bf16_words(b) << U32(16)))
 valu("v_cvt_pk_f16_f32", "ff>u", lambda a, b: a.astype(F16).view(U16).astype(U32) | (b.astype(F16).view(U16).astype(U32) << U32(16)))
-
-
-# ---- divisions: v_div_scale, v_div_fmas and v_div_fixup are the steps of LLVM's IEEE division
-
-_EXTREMES = {"f32": (F32, 23, 127, 96, 64), "f64": (F64, 52, 1023, 768, 128)}
-
-
-def _exponent(a):
-    return np.frexp(a)[1] - 1
-
-
-@pattern(r"v_div_scale_(f32|f64)")
-def _div_scale(inst, found):
-    """D = S0 scaled so that the steps neither overflow nor underflow; VCC says whether v_div_fmas must scale back.
-
-    S0 is the denominator (S1) or the numerator (S2). Conditions as in the ISA document, VOP3B.
-    """
-    inst.results = 2
-    of, mantissa, bias, far, step = _EXTREMES[found[1]]
-    kind = "f" if found[1] == "f32" else "d"
-    s0, s1, s2 = (source(inst, k, kind) for k in range(3))
-    put, mask = result(inst, kind), inst.ops[1].n
-
-    def run(m):
-        a, den, num = (np.broadcast_to(get(m), (m.n, m.L)) for get in (s0, s1, s2))
-        is_den, is_num = a == den, a == num
-        up, down = of(2.0**step), of(2.0**-step)
-        tiny = of(2.0)**of(1 - bias)
-        gap = _exponent(num) - _exponent(den)
-        reciprocal_subnormal = np.abs(1 / den) < tiny
-        quotient_subnormal = np.abs(num.astype(np.longdouble) / den) < tiny
-        out, post = a.copy(), np.zeros(a.shape, bool)
-        nothing = (num == 0) | (den == 0)
-        cases = [(nothing, np.full(a.shape, np.nan, of), False),
-                 (gap >= far, np.where(is_den, a * up, a), True),
-                 (np.abs(den) < tiny, a * up, False),
-                 (reciprocal_subnormal & quotient_subnormal, np.where(is_den, a * down, a), True),
-                 (reciprocal_subnormal, a * down, False),
-                 (quotient_subnormal, np.where(is_num & ~is_den, a * up, a), True),
-                 (_exponent(num) <= mantissa - bias, a * up, False)]
-        left = np.ones(a.shape, bool)
-        for condition, value, flag in cases:
-            now = left & condition
-            out, post = np.where(now, value, out), np.where(now, flag, post)
-            left &= ~condition
-        put(m, out.astype(of))
-        m.set_mask(mask, post & m.ex)
-    return run
-
-
-@pattern(r"v_div_fmas_(f32|f64)")
-def _div_fmas(inst, found):
-    of, _, bias, _, step = _EXTREMES[found[1]]
-    kind = "f" if found[1] == "f32" else "d"
-    fma = fma32 if kind == "f" else fma64
-    a, b, c, put = source(inst, 0, kind), source(inst, 1, kind), source(inst, 2, kind), result(inst, kind)
-
-    def run(m):
-        addend = np.broadcast_to(c(m), (m.n, m.L))
-        value = fma(a(m), b(m), addend)
-        up = np.abs(addend) >= of(2.0)     # a result that was scaled down goes up again, and the other way round
-        scaled = value * np.where(up, of(2.0**step), of(2.0**-step))
-        put(m, np.where(m.get_mask(VCC), scaled, value))
-    return run
-
-
-def _fixup(quotient, den, num):
-    with np.errstate(all="ignore"):
-        exact = (num.astype(np.longdouble) / den).astype(quotient.dtype)
-    special = np.isnan(den) | np.isnan(num) | (den == 0) | (num == 0) | np.isinf(den) | np.isinf(num) | ~np.isfinite(exact) | (exact == 0)
-    return np.where(special, exact, np.copysign(np.abs(quotient), exact))
-
-
-valu("v_div_fixup_f32", "f", _fixup)
-valu("v_div_fixup_f64", "d", _fixup)
-valu("v_div_fixup_f16 v_div_fixup_legacy_f16", "h", _fixup)
-
-
-# ---- compares
-
-_FLOAT_COMPARE = dict(COMPARE, nlt=lambda a, b: ~(a < b), nle=lambda a, b: ~(a <= b), ngt=lambda a, b: ~(a > b),
-                      nge=lambda a, b: ~(a >= b), neq=np.not_equal, nlg=lambda a, b: ~((a < b) | (a > b)),
-                      lg=lambda a, b: (a < b) | (a > b), o=lambda a, b: ~(np.isnan(a) | np.isnan(b)),
-                      u=lambda a, b: np.isnan(a) | np.isnan(b))
-_COMPARE_KINDS = {"f16": "h", "f32": "f", "f64": "d", "i16": "I", "u16": "U", "i32": "i", "u32": "u", "i64": "Q", "u64": "q"}
-
-
-def _mask_result(inst, writes_exec):
-    """Stores a lane mask into the compare's scalar result."""
-    target = inst.ops[0].n if inst.results else None
-
-    def store(m, lanes):
-        lanes = np.broadcast_to(lanes, (m.n, m.L)) & m.ex
-        if target is not None and target != EXEC:
-            m.set_mask(target, lanes)
-        if writes_exec:
-            m.set_mask(EXEC, lanes)
-    return store
-
-
-@pattern(r"v_cmp(x?)_(?!class)(\w+?)_(f16|f32|f64|[iu](?:16|32|64))")
-def _compare(inst, found):
-    kind = _COMPARE_KINDS[found[3]]
-    compare = (_FLOAT_COMPARE if kind in "hfd" else COMPARE).get(found[2])
-    if compare is None:
-        raise EmulatorError(f"not implemented: {inst}")
-    inst.results = len(inst.ops) - 2
-    first, second, store = source(inst, 0, kind), source(inst, 1, kind), _mask_result(inst, bool(found[1]))
-    return lambda m: store(m, compare(first(m), second(m)))
-
-
-@pattern(r"v_cmp(x?)_class_(f16|f32|f64)")
-def _class(inst, found):
-    """Bits: signalling NaN, quiet NaN, -inf, -normal, -subnormal, -0, +0, +subnormal, +normal, +inf."""
-    inst.results = len(inst.ops) - 2
-    kind, tiny = {"f16": ("h", 2.0**-14), "f32": ("f", 2.0**-126), "f64": ("d", 2.0**-1022)}[found[2]]
-    get, wanted, store = source(inst, 0, kind, flush=False), source(inst, 1, "u"), _mask_result(inst, bool(found[1]))
-
-    def run(m):
-        a, sign = get(m), np.signbit(get(m))
-        finite = np.where(a == 0, np.where(sign, 5, 6), np.where(np.abs(a) < tiny, np.where(sign, 4, 7), np.where(sign, 3, 8)))
-        number = np.where(np.isnan(a), 1, np.where(np.isinf(a), np.where(sign, 2, 9), finite)).astype(U32)
-        store(m, ((wanted(m) >> number) & U32(1)) != 0)
-    return run
-
-
-@op("v_readfirstlane_b32")
-def _readfirstlane(inst):
-    get, put = dword(inst.ops[1]), put_scalar(inst.ops[0])
-
-    def run(m):
-        values = np.broadcast_to(get(m), (m.n, m.L))
-        put(m, values[np.arange(m.n), m.ex.argmax(1)])
-    return run
