@@ -103,10 +103,11 @@ LogicalResult Emitter::emitCopy(CopyOp op) {
   Type st = getElementTypeOf(source.getType()), dt = getElementTypeOf(dest.getType());
   Layout l = padTo(copyLayout(shape, memoryBytes(st), source, dest), shape);
   Layout out = transpose ? l.transpose() : l;
-  // Many loads at once hide latency; where each element needs an address and a test of its own, few do, or
-  // registers spill.
+  // Many loads at once hide latency. Where each element needs an address and a test of its own, ptxas spills on
+  // chips before sm_90: few at once there.
   bool wide = !isa<ViewType>(source.getType()) || divisibility.ofElement(source, op.getSourceOffsets()) >= 8;
-  int64_t regs = l.inSize(DimId::Reg), batch = wide ? std::max<int64_t>(8, 256 / memoryBytes(st)) : 8;
+  bool few = !wide && target.family == Family::NVIDIA && target.smVersion < 90;
+  int64_t regs = l.inSize(DimId::Reg), batch = few ? 8 : std::max<int64_t>(8, 256 / memoryBytes(st));
   while (regs % batch)
     batch = batch > 8 && batch % 2 == 0 ? batch / 2 : regs;
   for (int64_t r = 0; r < regs; r += batch) {

@@ -60,10 +60,40 @@ struct ConvertFill : OpRewritePattern<ConvertLayoutOp> {
     return failure();
   }
 };
+
+/// MLIR makes an arith.select out of an scf.if whose branches only pick tiles. No target selects whole tiles:
+/// the choice is made element by element, like any other.
+struct SelectElements : OpRewritePattern<arith::SelectOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::SelectOp op, PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<TileType>(op.getType());
+    if (!type || op.getTrueValue().getType() != type || op.getFalseValue().getType() != type)
+      return failure();
+    AffineMap identity = rewriter.getMultiDimIdentityMap(type.getRank());
+    auto generic = GenericOp::create(rewriter, op.getLoc(), TypeRange{type}, type.getShape(), ValueRange{},
+                                     ValueRange{op.getTrueValue()}, ValueRange{op.getFalseValue()},
+                                     rewriter.getAffineMapArrayAttr({identity, identity}), ArrayAttr(),
+                                     type.getLayout());
+    SmallVector<Type> types(type.getRank(), rewriter.getIndexType());
+    types.append(2, type.getElementType());
+    {
+      OpBuilder::InsertionGuard guard(rewriter);
+      Block *body = rewriter.createBlock(&generic.getBody(), {}, types,
+                                         SmallVector<Location>(types.size(), op.getLoc()));
+      Value picked =
+          arith::SelectOp::create(rewriter, op.getLoc(), op.getCondition(), body->getArgument(type.getRank()),
+                                  body->getArgument(type.getRank() + 1));
+      YieldOp::create(rewriter, op.getLoc(), ValueRange{picked});
+    }
+    rewriter.replaceOp(op, generic.getResults());
+    return success();
+  }
+};
 } // namespace
 
+/// The canonicalizer uses every pattern on every operation, so the one for selects of tiles may stand here.
 void ConvertLayoutOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<ConvertFill>(context);
+  patterns.add<ConvertFill, SelectElements>(context);
 }
 
 LogicalResult ReshapeOp::verify() {
