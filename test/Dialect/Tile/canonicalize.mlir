@@ -149,3 +149,23 @@ tile.kernel @loop(%n: index, %X: !tile.view<?xf32>) {
   }
   tile.yield
 }
+
+// A choice between tiles is made element by element, whether it came as a branch or as a select.
+// CHECK-LABEL: tile.kernel @choose
+tile.kernel @choose(%n: index, %X: !tile.view<?xf32>, %p: i1) {
+  tile.launch (%b) in (%n) {
+    %x = tile.load %X[%b] : !tile.view<?xf32> -> !tile.tile<16xf32>
+    %zero = arith.constant 0.0 : f32
+    %u = tile.splat %zero : !tile.tile<16xf32>
+    %y = scf.if %p -> (!tile.tile<16xf32>) {
+      scf.yield %x : !tile.tile<16xf32>
+    } else {
+      scf.yield %u : !tile.tile<16xf32>
+    }
+    // CHECK-NOT: scf.if
+    // CHECK: tile.generic [16] ins(%{{.*}} : !tile.tile<16xf32>) outs(%{{.*}} : !tile.tile<16xf32>)
+    // CHECK: arith.select %{{.*}}, %{{.*}}, %{{.*}} : f32
+    tile.store %y to %X[%b] : !tile.tile<16xf32>, !tile.view<?xf32>
+  }
+  tile.yield
+}

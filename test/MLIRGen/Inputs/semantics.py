@@ -263,7 +263,15 @@ def halves():
     same("half max", m, x.max(1))
 
 
+def choose():
+    x, y = [rng.normal(0, 1, (12, 20)).astype(np.float32) for _ in range(2)]
+    for p, want in ((1, x), (0, y)):
+        z = np.zeros_like(x)
+        run("choose", x, y, z, c.c_int32(p))
+        same("choose", z, want)
+
+
 for test in (casts, divisions, rotate, scatter, run_time_extents, loops, transposed, reductions, select_and_slices, bools,
-             float8, products, strided, several, nested, halves):
+             float8, products, strided, several, nested, halves, choose):
     test()
     print("ok", test.__name__)
