@@ -111,3 +111,24 @@ tile.kernel @bounded(%n: index) {
   }
   tile.yield
 }
+
+// A large constant nest that no even cut makes small: loops, whole chunks and a rest.
+// CHECK-LABEL: tile.kernel @odd
+// CHECK: scf.for %{{.*}} = %{{.*}} to %c3 step %c1
+// CHECK:   scf.for %{{.*}} = %{{.*}} to %c2147482624 step %c1024
+// CHECK:     tile.generic [1, 1024] maps []
+// CHECK:   tile.generic [1, 1024] maps []
+// CHECK:     arith.cmpi slt, %{{.*}}, %c1023
+tile.kernel @odd(%X: !tile.view<?xf32>) {
+  %c1 = arith.constant 1 : index
+  tile.launch (%b) in (%c1) {
+    tile.generic [3, 2147483647] maps [] {
+    ^bb0(%i: index, %j: index):
+      %k = arith.addi %i, %j : index
+      %x = tile.elem_load %X[%k] : !tile.view<?xf32>
+      tile.elem_store %x to %X[%k] : !tile.view<?xf32>
+      tile.yield
+    }
+  }
+  tile.yield
+}

@@ -31,7 +31,8 @@ class Assigner {
 public:
   Assigner(LaunchOp launch, const TargetDesc &target)
       : launch(launch), layouts(launch, target), b(launch.getContext()) {}
-  void run();
+  /// Fails with E0406 when a tile is larger than a thread can hold.
+  LogicalResult run();
 
 private:
   static TileType tile(Value v) { return dyn_cast<TileType>(v.getType()); }
@@ -49,6 +50,7 @@ private:
   void softAnchors();
   void propagate();
   void writeTypes();
+  LogicalResult checkSizes();
   void convert(OpOperand &operand, const Layout &l);
   void convertOperands();
   void convertGeneric(GenericOp generic);
@@ -224,6 +226,23 @@ void Assigner::writeTypes() {
     v.setType(tile(v).withLayout(LayoutAttr::get(b.getContext(), chosen.find(key(v))->second)));
 }
 
+/// A thread has 255 registers; the code for tiles of several times as many is slow to compile and slow to
+/// run.
+LogicalResult Assigner::checkSizes() {
+  constexpr int64_t most = 512;
+  for (Value v : values) {
+    TileType type = tile(v);
+    Type element = type.getElementType();
+    int64_t bits = element.isIndex() ? 64 : std::max(8u, element.getIntOrFloatBitWidth());
+    int64_t registers = llvm::divideCeil(type.getLayout().getNumRegs() * bits, 32);
+    if (registers > most)
+      return emitError(v.getLoc()) << "[E0406] a tile of " << type.getNumElements() << " elements takes "
+                                   << registers << " registers of each thread, at most " << most
+                                   << " fit; use smaller tiles or more threads";
+  }
+  return success();
+}
+
 void Assigner::convert(OpOperand &operand, const Layout &l) {
   TileType type = tile(operand.get());
   LayoutAttr want = LayoutAttr::get(b.getContext(), l);
@@ -285,16 +304,19 @@ void Assigner::convertOperands() {
   });
 }
 
-void Assigner::run() {
+LogicalResult Assigner::run() {
   legalizeOperands(launch);
   collectValues();
   collectClasses();
   strictAnchors();
   softAnchors();
   writeTypes();
+  if (failed(checkSizes()))
+    return failure();
   convertOperands();
   stageStores(launch);
   assignBuffers(launch, layouts);
+  return success();
 }
 
 namespace {
@@ -310,7 +332,8 @@ struct AssignLayouts : tile::impl::TileAssignLayoutsBase<AssignLayouts> {
       launch.emitOpError("has no schedule: run tile-select-schedule first");
       return signalPassFailure();
     }
-    Assigner(launch, *target).run();
+    if (failed(Assigner(launch, *target).run()))
+      signalPassFailure();
   }
 };
 } // namespace

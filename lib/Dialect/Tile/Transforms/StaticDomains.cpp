@@ -185,16 +185,20 @@ public:
     return success();
   }
 
-  /// A large domain over memory alone: chunks of the first axis that can be cut evenly.
+  /// A large domain over memory alone: chunks of the first axis that can be cut evenly, else loops over the
+  /// first axes.
   void cut() {
-    int64_t total = 1;
+    double total = 1; // the product of int64 extents may be more than an int64
     for (int64_t extent : op.getDomain())
-      total *= extent;
+      total *= double(extent);
+    if (total <= kChunk)
+      return;
     for (unsigned axis = 0; axis < op.getDomain().size(); ++axis) {
-      int64_t extent = op.getDomain()[axis], rest = total / extent, chunk = extent;
-      while (chunk > 1 && chunk * rest > kChunk && chunk % 2 == 0)
+      int64_t extent = op.getDomain()[axis], chunk = extent;
+      double rest = total / double(extent);
+      while (chunk > 1 && double(chunk) * rest > kChunk && chunk % 2 == 0)
         chunk /= 2;
-      if (chunk == extent)
+      if (double(chunk) * rest > kChunk)
         continue;
       builder.domain[axis] = chunk;
       Value zero = constant(0), upper = constant(extent), step = constant(chunk);
@@ -204,6 +208,12 @@ public:
       }));
       return;
     }
+    SmallVector<std::pair<unsigned, Value>> loops;
+    for (unsigned axis = 0; total > kChunk; ++axis) {
+      loops.push_back({axis, constant(op.getDomain()[axis])});
+      total /= double(op.getDomain()[axis]);
+    }
+    replace(loopNest(loops, {}));
   }
 
 private:

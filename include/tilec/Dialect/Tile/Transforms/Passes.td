@@ -220,7 +220,7 @@ def TileStaticDomains : Pass<"tile-static-domains", "::tilec::tile::KernelOp"> {
   let description = [{
     An axis that indexes an out takes the out's extent and a guard in the body. Any other run-time axis becomes a loop: the
     last one runs in whole chunks and a guarded rest, those before it one trip at a time. A large constant nest that
-    touches only memory is cut into chunks too.
+    touches only memory is cut into chunks too: evenly along one axis if that is enough, else by such loops.
 
     ```mlir
     tile.generic [%n] maps [] { ^bb0(%i: index): .. }
