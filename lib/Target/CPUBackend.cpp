@@ -3,12 +3,16 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Support/Timing.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/LowerMemIntrinsics.h"
 #include <mutex>
 
 using namespace llvm;
@@ -59,6 +63,24 @@ static std::vector<CPUKernel> collectKernels(mlir::ModuleOp module) {
   return kernels;
 }
 
+/// LLVM turns a copy between places that may overlap into memmove, which objects do not call: a loop instead.
+/// Short ones of constant length become loads and stores anyway.
+static void expandMoves(Module &module, TargetMachine &machine) {
+  constexpr uint64_t shortMove = 64;
+  for (Function &f : module) {
+    SmallVector<MemMoveInst *> moves;
+    for (Instruction &i : instructions(f))
+      if (auto *move = dyn_cast<MemMoveInst>(&i)) {
+        auto *length = dyn_cast<ConstantInt>(move->getLength());
+        if (!length || length->getZExtValue() > shortMove)
+          moves.push_back(move);
+      }
+    for (MemMoveInst *move : moves)
+      if (expandMemMoveAsLoop(move, machine.getTargetTransformInfo(f)))
+        move->eraseFromParent();
+  }
+}
+
 static Expected<std::unique_ptr<Module>> prepare(mlir::ModuleOp mlirModule, LLVMContext &context,
                                                  TargetMachine &machine, const TargetDesc &target,
                                                  const BackendOptions &options) {
@@ -79,7 +101,8 @@ static Expected<std::unique_ptr<Module>> prepare(mlir::ModuleOp mlirModule, LLVM
     }
   if (Error error = optimizeModule(**module, machine, options.optLevel))
     return std::move(error);
-  if (Error error = checkNoUndefined(**module, {"memcpy", "memset", "memmove"}, target.name))
+  expandMoves(**module, machine);
+  if (Error error = checkNoUndefined(**module, {"memcpy", "memset"}, target.name))
     return std::move(error);
   return std::move(*module);
 }
