@@ -222,10 +222,11 @@ void Elaborator::elabRuntimeLoop(const ast::ForStmt *s, const ast::CallExpr *cal
   node->var = var;
   bool runs = runsAtLeastOnce(start, stop, *step);
   if (runs) {
-    int64_t a = *start.asInt64(),
-            trips =
-                (static_cast<__int128>(*stop.asInt64()) - a + (*step > 0 ? *step - 1 : *step + 1)) / *step;
-    int64_t last = a + (trips - 1) * *step;
+    // The distance may take 64 bits and a sign.
+    int64_t a = *start.asInt64();
+    __int128 trips =
+        (static_cast<__int128>(*stop.asInt64()) - a + (*step > 0 ? *step - 1 : *step + 1)) / *step;
+    int64_t last = static_cast<int64_t>(a + (trips - 1) * *step);
     ranges[var] = {std::min(a, last), std::max(a, last)};
   }
   Loop loop{};
