@@ -8,7 +8,7 @@ import blanks  # noqa: E402
 
 config.name = "tilec"
 config.suffixes = [".tile", ".mlir", ".test", ".c"]
-config.excludes = ["Inputs", "consumer", "lit.cfg.py", "CMakeLists.txt"]
+config.excludes = ["Inputs", "consumer", "harness", "lit.cfg.py", "CMakeLists.txt"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.build_dir, "test")
 root = blanks.without_blanks(os.path.dirname(config.test_source_root))
