@@ -46,8 +46,10 @@ void tilec::buildThreadsROCDL(OpPassManager &pm, StringRef symbolPrefix) {
 
 void tilec::buildLLVMROCDL(OpPassManager &pm) {
   pm.addPass(arith::createArithExpandOpsPass());
-  pm.addPass(createSCFToControlFlowPass());
+  // Before control flow: its greedy driver would merge blocks of equal code for ever where many loads are
+  // guarded.
   pm.addPass(createConvertVectorToLLVMPass());
+  pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertMathToLLVMPass());
   pm.addPass(createArithToLLVMConversionPass());
   pm.addPass(createConvertControlFlowToLLVMPass());
