@@ -271,7 +271,16 @@ def choose():
         same("choose", z, want)
 
 
+def half_products():
+    for m, n, k in [(32, 32, 16), (33, 47, 40)]:
+        a = rng.integers(-3, 4, (m, k)).astype(np.float16)
+        b = rng.integers(-3, 4, (k, n)).astype(np.float16)
+        z = np.full((m, n), np.nan, np.float16)
+        run("half_products", a, b, z)
+        same("half_products", z, (a.astype(np.float32) @ b.astype(np.float32)).astype(np.float16))
+
+
 for test in (casts, divisions, rotate, scatter, run_time_extents, loops, transposed, reductions, select_and_slices, bools,
-             float8, products, strided, several, nested, halves, choose):
+             float8, products, strided, several, nested, halves, choose, half_products):
     test()
     print("ok", test.__name__)

@@ -74,7 +74,7 @@ struct AssignLayoutsCPU : tile::impl::TileAssignLayoutsCPUBase<AssignLayoutsCPU>
         roles[alloc.getBuffer()] = *role;
     });
     // Narrow floats are held as f32: the copy converts them for nothing. Both operands of a product change,
-    // or none.
+    // or none; a product that sums in a narrow type takes them as they are.
     auto isNarrow = [](Value v) {
       Type element = getElementTypeOf(v.getType());
       return element.isF16() || element.isBF16();
@@ -88,7 +88,7 @@ struct AssignLayoutsCPU : tile::impl::TileAssignLayoutsCPUBase<AssignLayoutsCPU>
           if (!gemm || !isNarrow(buffer) || keep.contains(buffer))
             continue;
           Value other = gemm.getA() == buffer ? gemm.getB() : gemm.getA();
-          if (!roles.count(other) || !isNarrow(other) || keep.contains(other))
+          if (isNarrow(gemm.getAcc()) || !roles.count(other) || !isNarrow(other) || keep.contains(other))
             changed |= keep.insert(buffer).second;
         }
     }
