@@ -10,8 +10,8 @@
 #include "tilec/Dialect/Tile/IR/Tile.h"
 
 namespace tilec::tile {
-/// Stage tile: no read of a shared buffer that no write can reach.
-llvm::LogicalResult verifyBufferWrites(KernelOp kernel);
+/// Stage tile: W0202 for a read of a shared buffer that no write can reach.
+void warnOfUnwrittenBuffers(KernelOp kernel);
 
 /// Stage laid-out: layouts present, and what each op and engine needs of them.
 llvm::LogicalResult verifyLayouts(KernelOp kernel);
