@@ -38,7 +38,11 @@ struct TensorMap {
 
 /// One parameter of a GPU kernel, in order.
 struct Param {
-  enum Kind : uint8_t { Slot, Map, Seed } kind; ///< Seed: of --sanitize=schedule, 4 bytes, from the environment
+  enum Kind : uint8_t {
+    Slot,
+    Map,
+    Seed
+  } kind;             ///< Seed: of --sanitize=schedule, 4 bytes, from the environment
   unsigned slot = 0;  ///< Slot: which launch value
   unsigned bytes = 8; ///< Slot: 1, 2, 4 or 8
   TensorMap map;      ///< Map: passed by value, 128 bytes, 64-byte aligned

@@ -103,8 +103,8 @@ LogicalResult Emitter::emitCopy(CopyOp op) {
   Type st = getElementTypeOf(source.getType()), dt = getElementTypeOf(dest.getType());
   Layout l = padTo(copyLayout(shape, memoryBytes(st), source, dest), shape);
   Layout out = transpose ? l.transpose() : l;
-  // Many loads at once hide latency. Where each element needs an address and a test of its own, ptxas spills on
-  // chips before sm_90: few at once there.
+  // Many loads at once hide latency. Where each element needs an address and a test of its own, ptxas spills
+  // on chips before sm_90: few at once there.
   bool wide = !isa<ViewType>(source.getType()) || divisibility.ofElement(source, op.getSourceOffsets()) >= 8;
   bool few = !wide && target.family == Family::NVIDIA && target.smVersion < 90;
   int64_t regs = l.inSize(DimId::Reg), batch = few ? 8 : std::max<int64_t>(8, 256 / memoryBytes(st));
