@@ -22,3 +22,22 @@ tile.kernel @narrow(%g: index, %X: !tile.view<?x?xi8>) attributes {tile.device, 
   }
   tile.yield
 }
+
+// -----
+
+// The sums of 256 x 256 are the whole register file of a multiprocessor, however many threads share them.
+tile.kernel @sums(%g: index, %A: !tile.view<?x?xf16>, %B: !tile.view<?x?xf16>, %C: !tile.view<?x?xf32>) attributes {tile.device, tile.target = #tile.target<"sm_80">} {
+  tile.launch (%b) in (%g) {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f32
+    %a = tile.alloc : !tile.buffer<256x32xf16>
+    %w = tile.alloc : !tile.buffer<32x256xf16>
+    %sum = tile.splat %zero : !tile.tile<256x256xf32>
+    tile.copy %A[%b, %c0] to %a[] : !tile.view<?x?xf16>, !tile.buffer<256x32xf16>
+    tile.copy %B[%b, %c0] to %w[] : !tile.view<?x?xf16>, !tile.buffer<32x256xf16>
+    // expected-error @+1 {{[E0406] a product of 65536 elements takes 256 registers of each thread, at most 254 fit; use smaller tiles or more threads}}
+    %r = tile.gemm %a, %w, %sum precision ieee : !tile.buffer<256x32xf16>, !tile.buffer<32x256xf16>, !tile.tile<256x256xf32>
+    tile.store %r to %C[%c0, %b] : !tile.tile<256x256xf32>, !tile.view<?x?xf32>
+  }
+  tile.yield
+}

@@ -226,18 +226,29 @@ void Assigner::writeTypes() {
     v.setType(tile(v).withLayout(LayoutAttr::get(b.getContext(), chosen.find(key(v))->second)));
 }
 
-/// A thread has 255 registers; the code for tiles of several times as many is slow to compile and slow to
-/// run.
+/// Registers that a computing thread of the launch can have.
+static int64_t registersOfThread(ScheduleAttr schedule, const TargetDesc &target) {
+  for (RoleAttr role : schedule.getRoles())
+    if (role.getKind() == RoleKind::compute && role.getRegs())
+      return role.getRegs();
+  return std::min<int64_t>(target.maxRegisters, target.registersPerBlock / schedule.getThreads());
+}
+
+/// The code for tiles of several times as many registers as a thread has is slow to compile and slow to run.
+/// The sums of a product stand in registers through its whole loop, beside its operands: they must fit.
 LogicalResult Assigner::checkSizes() {
-  constexpr int64_t most = 512;
+  int64_t sums = registersOfThread(launch.getScheduleAttr(), layouts.targetDesc()) - 1;
   for (Value v : values) {
     TileType type = tile(v);
     Type element = type.getElementType();
+    bool isSum = v.getDefiningOp<GemmOp>();
+    int64_t most = isSum ? sums : 512;
     int64_t bits = element.isIndex() ? 64 : std::max(8u, element.getIntOrFloatBitWidth());
     int64_t registers = llvm::divideCeil(type.getLayout().getNumRegs() * bits, 32);
     if (registers > most)
-      return emitError(v.getLoc()) << "[E0406] a tile of " << type.getNumElements() << " elements takes "
-                                   << registers << " registers of each thread, at most " << most
+      return emitError(v.getLoc()) << "[E0406] a " << (isSum ? "product" : "tile") << " of "
+                                   << type.getNumElements() << " elements takes " << registers
+                                   << " registers of each thread, at most " << most
                                    << " fit; use smaller tiles or more threads";
   }
   return success();
