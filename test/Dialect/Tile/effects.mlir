@@ -163,3 +163,21 @@ tile.kernel @async(%X: !tile.view<?x?xf16>, %n: index) {
   }
   tile.yield
 }
+
+// -----
+
+// The host calls a device kernel, so its launch stays when nothing is left in it.
+// CHECK-LABEL: tile.kernel @device(
+// CHECK-LABEL: tile.kernel @device.0(
+// CHECK: tile.launch (
+// CHECK-NOT: tile.load
+tile.kernel @device(%X: !tile.view<?xf16>, %n: index) {
+  tile.launch_call @device.0 (%n) args(%X : !tile.view<?xf16>)
+  tile.yield
+}
+tile.kernel @device.0(%n: index, %X: !tile.view<?xf16>) attributes {tile.device, tile.host = "device"} {
+  tile.launch (%i) in (%n) {
+    %x = tile.load %X[%i] : !tile.view<?xf16> -> !tile.tile<64xf16>
+  }
+  tile.yield
+}

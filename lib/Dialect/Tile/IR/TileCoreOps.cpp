@@ -107,6 +107,13 @@ void LaunchOp::print(OpAsmPrinter &printer) {
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false, /*printBlockTerminators=*/false);
 }
 
+/// Besides those of the body: the host calls a device kernel, so its launch may become empty but never goes.
+void LaunchOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  auto kernel = dyn_cast_or_null<KernelOp>((*this)->getParentOp());
+  if (kernel && kernel.isDevice())
+    effects.emplace_back(MemoryEffects::Write::get());
+}
+
 LogicalResult LaunchOp::verify() {
   size_t axes = getGrid().size();
   if (axes < 1 || axes > 3)
