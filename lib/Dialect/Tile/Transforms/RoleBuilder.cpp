@@ -1,5 +1,6 @@
 //===- RoleBuilder.cpp - clones of a launch body, one per role ---------------===//
 #include "RoleBuilder.h"
+#include "ScalarSlice.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -7,11 +8,12 @@ using namespace tilec::tile;
 
 namespace {
 
-/// Clones blocks into one role. Loops that contain uses of rings carry the rings' cursors.
+/// Clones blocks into one role. Loops that contain uses of rings carry the rings' cursors. The load role gets
+/// the copies and what they need, and nothing else.
 class RoleCloner {
 public:
-  RoleCloner(OpBuilder &b, ArrayRef<RingPlan> plans, ArrayRef<Value> rings, bool load)
-      : b(b), plans(plans), rings(rings), load(load), cursors(plans.size()) {}
+  RoleCloner(OpBuilder &b, ArrayRef<RingPlan> plans, ArrayRef<Value> rings, const ScalarSlice *needed)
+      : b(b), plans(plans), rings(rings), load(needed), needed(needed), cursors(plans.size()) {}
 
   void run(Block &body, IRMapping mapping);
 
@@ -23,13 +25,13 @@ private:
   void consume(unsigned ring, IRMapping &mapping);
   void release(unsigned ring, Location loc);
   SmallVector<unsigned> ringsIn(Operation *op);
-  /// Is the op (a loop or branch) of any use to the load role?
-  bool wantedByLoad(Operation &op);
+  bool isWanted(Operation &op);
 
   OpBuilder &b;
   ArrayRef<RingPlan> plans;
   ArrayRef<Value> rings;
   bool load;
+  const ScalarSlice *needed;  ///< of the load role
   SmallVector<Value> cursors; ///< current position in each ring
 };
 
@@ -43,11 +45,10 @@ SmallVector<unsigned> RoleCloner::ringsIn(Operation *op) {
   return found;
 }
 
-bool RoleCloner::wantedByLoad(Operation &op) {
-  if (op.getNumRegions())
-    return false;
-  return isPure(&op) && llvm::all_of(op.getResultTypes(),
-                                     [](Type t) { return t.isIntOrIndexOrFloat() || isa<ViewType>(t); });
+/// Has the op a place in this role?
+bool RoleCloner::isWanted(Operation &op) {
+  return !load || !ringsIn(&op).empty() ||
+         llvm::any_of(op.getResults(), [&](Value v) { return needed->contains(v); });
 }
 
 void RoleCloner::produce(unsigned ring, IRMapping &mapping) {
@@ -90,20 +91,11 @@ void RoleCloner::cloneFor(scf::ForOp loop, IRMapping &mapping) {
   SmallVector<unsigned> carried = ringsIn(loop);
   SmallVector<unsigned> kept; // iter_args of the source loop
   for (unsigned i = 0; i < loop.getInitArgs().size(); ++i)
-    if (!load || loop.getInitArgs()[i].getType().isIntOrIndexOrFloat())
+    if (!load || needed->contains(loop.getRegionIterArgs()[i]))
       kept.push_back(i);
   SmallVector<Value> inits;
   for (unsigned i : kept)
     inits.push_back(mapping.lookupOrDefault(loop.getInitArgs()[i]));
-  // A scalar that the load role could not compute has no counterpart: no copy depends on it.
-  if (load)
-    for (unsigned n = kept.size(); n-- > 0;)
-      if (!inits[n] || !mapping.contains(loop.getInitArgs()[kept[n]]))
-        if (loop->getParentOfType<LaunchOp>().getBody().isAncestor(
-                loop.getInitArgs()[kept[n]].getParentRegion())) {
-          inits.erase(inits.begin() + n);
-          kept.erase(kept.begin() + n);
-        }
   unsigned scalars = inits.size();
   for (unsigned ring : carried)
     inits.push_back(cursors[ring]);
@@ -118,9 +110,9 @@ void RoleCloner::cloneFor(scf::ForOp loop, IRMapping &mapping) {
   for (auto [n, ring] : llvm::enumerate(carried))
     cursors[ring] = next.getRegionIterArgs()[scalars + n];
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(next.getBody());
-  if (!next.getBody()->empty())
+  if (!next.getBody()->empty()) // a loop that carries nothing is made with its end
     next.getBody()->getTerminator()->erase();
+  b.setInsertionPointToStart(next.getBody());
   cloneBlock(*loop.getBody(), mapping);
   SmallVector<Value> yields;
   for (unsigned i : kept)
@@ -145,16 +137,12 @@ void RoleCloner::cloneOp(Operation &op, IRMapping &mapping) {
         return;
       }
   }
-  if (auto loop = dyn_cast<scf::ForOp>(op); loop && (!load || !ringsIn(loop).empty()))
-    return cloneFor(loop, mapping);
-  if (load && !wantedByLoad(op))
+  if (!isWanted(op))
     return;
-  if (load && llvm::any_of(op.getOperands(), [&](Value v) {
-        auto launch = op.getParentOfType<LaunchOp>();
-        return launch.getBody().isAncestor(v.getParentRegion()) && !mapping.contains(v);
-      }))
-    return; // computed from tiles
-  b.clone(op, mapping);
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    cloneFor(loop, mapping);
+  else
+    b.clone(op, mapping);
 }
 
 void RoleCloner::cloneBlock(Block &from, IRMapping &mapping) {
@@ -177,6 +165,24 @@ void RoleCloner::run(Block &body, IRMapping mapping) {
     cursors[i] = CursorOp::create(b, ring.getLoc(),
                                   CursorType::get(b.getContext(), cast<RingType>(ring.getType()).getDepth()));
   cloneBlock(body, mapping);
+}
+
+/// Addresses of the copies and bounds of the loops around them.
+static ScalarSlice neededByCopies(LaunchOp launch, ArrayRef<RingPlan> plans) {
+  ScalarSlice needed(launch);
+  auto add = [&](Value v) {
+    bool computable = needed.add(v);
+    assert(computable && "the plans hold copies that the load role can do alone");
+    (void)computable;
+  };
+  for (const RingPlan &plan : plans)
+    for (CopyOp copy : plan.copies) {
+      add(copy.getSource());
+      llvm::for_each(copy.getSourceOffsets(), add);
+      for (auto loop = copy->getParentOfType<scf::ForOp>(); loop; loop = loop->getParentOfType<scf::ForOp>())
+        llvm::for_each(ValueRange{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()}, add);
+    }
+  return needed;
 }
 
 void tilec::tile::splitRoles(LaunchOp launch, ArrayRef<RingPlan> plans) {
@@ -209,10 +215,11 @@ void tilec::tile::splitRoles(LaunchOp launch, ArrayRef<RingPlan> plans) {
     roles.push_back(role);
   auto groups = WarpGroupsOp::create(b, loc, b.getArrayAttr(roles), roles.size());
   YieldOp::create(b, loc);
+  ScalarSlice needed = neededByCopies(launch, plans);
   for (auto [i, role] : llvm::enumerate(launch.getScheduleAttr().getRoles())) {
     Block &into = groups.getBodies()[i].emplaceBlock();
     b.setInsertionPointToStart(&into);
-    RoleCloner(b, plans, rings, role.getKind() == RoleKind::load).run(*old, mapping);
+    RoleCloner(b, plans, rings, role.getKind() == RoleKind::load ? &needed : nullptr).run(*old, mapping);
     b.setInsertionPointToEnd(&into);
     YieldOp::create(b, loc);
   }

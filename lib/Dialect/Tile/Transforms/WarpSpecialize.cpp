@@ -5,6 +5,7 @@
 // copy of the compute role, with a remark.
 #include "LaunchFeatures.h"
 #include "RoleBuilder.h"
+#include "ScalarSlice.h"
 #include "tilec/Dialect/Tile/Transforms/Passes.h"
 
 namespace tilec::tile {
@@ -15,59 +16,6 @@ namespace tilec::tile {
 using namespace mlir;
 using namespace tilec::tile;
 
-namespace {
-
-/// Can the load role compute this value? Pure scalar operations over launch values, loop variables and
-/// loop-carried scalars.
-class ScalarSlice {
-public:
-  explicit ScalarSlice(LaunchOp launch) : launch(launch) {}
-  bool contains(Value v);
-
-private:
-  bool compute(Value v);
-  LaunchOp launch;
-  DenseMap<Value, bool> known;
-};
-
-} // namespace
-
-bool ScalarSlice::contains(Value v) {
-  auto [it, fresh] = known.try_emplace(v, true); // a cycle through a loop carry is fine
-  if (!fresh)
-    return it->second;
-  bool ok = compute(v);
-  known[v] = ok;
-  return ok;
-}
-
-bool ScalarSlice::compute(Value v) {
-  if (!launch.getBody().isAncestor(v.getParentRegion()))
-    return true;
-  if (!v.getType().isIntOrIndexOrFloat())
-    return isa<ViewType>(v.getType()) && v.getDefiningOp() && isPure(v.getDefiningOp()) &&
-           llvm::all_of(v.getDefiningOp()->getOperands(), [&](Value o) { return contains(o); });
-  if (auto arg = dyn_cast<BlockArgument>(v)) {
-    Operation *parent = arg.getOwner()->getParentOp();
-    if (isa<LaunchOp>(parent))
-      return true;
-    auto loop = dyn_cast<scf::ForOp>(parent);
-    if (!loop)
-      return false;
-    if (arg == loop.getInductionVar())
-      return true;
-    unsigned i = arg.getArgNumber() - 1;
-    return contains(loop.getInitArgs()[i]) && contains(loop.getYieldedValues()[i]);
-  }
-  Operation *op = v.getDefiningOp();
-  if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    unsigned i = cast<OpResult>(v).getResultNumber();
-    return contains(loop.getRegionIterArgs()[i]) && contains(loop.getYieldedValues()[i]);
-  }
-  return isPure(op) && op->getNumRegions() == 0 &&
-         llvm::all_of(op->getOperands(), [&](Value o) { return contains(o); });
-}
-
 //===----------------------------------------------------------------------===//
 // Which copies move
 //===----------------------------------------------------------------------===//
@@ -76,8 +24,8 @@ bool ScalarSlice::compute(Value v) {
 static bool onlyLoopsAround(Operation *op, ScalarSlice &slice) {
   for (Operation *p = op->getParentOp(); !isa<LaunchOp>(p); p = p->getParentOp()) {
     auto loop = dyn_cast<scf::ForOp>(p);
-    if (!loop || !slice.contains(loop.getLowerBound()) || !slice.contains(loop.getUpperBound()) ||
-        !slice.contains(loop.getStep()))
+    if (!loop || !slice.add(loop.getLowerBound()) || !slice.add(loop.getUpperBound()) ||
+        !slice.add(loop.getStep()))
       return false;
   }
   return true;
@@ -92,9 +40,9 @@ static const char *whyNotMovable(CopyOp copy, ScalarSlice &slice) {
   if (!onlyLoopsAround(copy, slice))
     return "it stands under a condition, or in a loop whose bounds depend on computed data";
   for (Value offset : copy.getSourceOffsets())
-    if (!slice.contains(offset))
+    if (!slice.add(offset))
       return "its address depends on computed data";
-  if (!slice.contains(copy.getSource()))
+  if (!slice.add(copy.getSource()))
     return "its tensor is chosen at run time";
   // Every reader stands in the same trip, behind the copy; nothing else writes.
   SmallVector<Operation *> users = bufferUsers(copy.getDest());

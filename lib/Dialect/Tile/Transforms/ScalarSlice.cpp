@@ -1,0 +1,52 @@
+//===- ScalarSlice.cpp - what a role can compute by itself -------------------===//
+#include "ScalarSlice.h"
+
+using namespace mlir;
+using namespace tilec::tile;
+
+/// What an iteration argument follows from: the trip count has a part in it, too.
+static void addCarry(scf::ForOp loop, unsigned carry, SmallVectorImpl<Value> &sources) {
+  sources.append({loop.getInitArgs()[carry], loop.getYieldedValues()[carry], loop.getLowerBound(),
+                  loop.getUpperBound(), loop.getStep()});
+}
+
+/// Appends what `v`, a value of the launch body, is computed from. False when no role can do that alone.
+static bool addSources(Value v, SmallVectorImpl<Value> &sources) {
+  bool view = isa<ViewType>(v.getType());
+  if (!view && !v.getType().isIntOrIndexOrFloat())
+    return false;
+  if (auto arg = dyn_cast<BlockArgument>(v)) {
+    Operation *parent = arg.getOwner()->getParentOp();
+    auto loop = dyn_cast<scf::ForOp>(parent);
+    if (loop && arg == loop.getInductionVar())
+      sources.append({loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
+    else if (loop && !view)
+      addCarry(loop, arg.getArgNumber() - 1, sources);
+    else
+      return isa<LaunchOp>(parent);
+    return true;
+  }
+  Operation *op = v.getDefiningOp();
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    unsigned carry = cast<OpResult>(v).getResultNumber();
+    sources.push_back(loop.getRegionIterArgs()[carry]);
+    return !view;
+  }
+  llvm::append_range(sources, op->getOperands());
+  return isPure(op) && op->getNumRegions() == 0;
+}
+
+bool ScalarSlice::add(Value v) {
+  llvm::DenseSet<Value> fresh;
+  SmallVector<Value> open = {v};
+  while (!open.empty()) {
+    Value next = open.pop_back_val();
+    if (!launch.getBody().isAncestor(next.getParentRegion()) || values.contains(next) ||
+        !fresh.insert(next).second)
+      continue;
+    if (!addSources(next, open))
+      return false;
+  }
+  values.insert(fresh.begin(), fresh.end());
+  return true;
+}
