@@ -195,11 +195,11 @@ LogicalResult Tracer::touch(Operation *op, Value buffer, ValueRange offsets, Arr
     if (other.op != op || other.token || access.token)
       if (overlap(other, access) && failed(checkAgainst(other, access)))
         return failure();
-  // The same op again says nothing new: the later one is the one to order.
-  if (!access.token)
-    llvm::erase_if(earlier, [&](const MemoryAccess &other) {
-      return other.op == op && !other.token && other.write == access.write && other.region == access.region;
-    });
+  // The same op again says nothing new: whatever orders this one, or waits for it, does so for those that are
+  // done. Long loops would make long lists of them.
+  llvm::erase_if(earlier, [&](const MemoryAccess &other) {
+    return other.op == op && !other.token && other.write == access.write && other.region == access.region;
+  });
   earlier.push_back(std::move(access));
   return success();
 }

@@ -159,6 +159,7 @@ struct LaunchReplay {
   LaunchOp launch;
   WarpGroupsOp groups = {}; // null: token regime
   ReachCache reaches = ReachCache();
+  bool tooLong = false; ///< a run reached the limit of steps
 
   LogicalResult run(const TraceSample &sample, bool &sawUnknown) {
     size_t roles = groups ? groups.getBodies().size() : 1;
@@ -167,9 +168,10 @@ struct LaunchReplay {
       Tracer tracer(launch, sample, groups ? std::optional<unsigned>(role) : std::nullopt, reaches);
       if (failed(tracer.run()))
         return failure();
-      if (tracer.isTruncated())
-        return success(); // too long for this size; smaller ones were checked
       sawUnknown |= tracer.sawUnknown();
+      tooLong |= tracer.isTruncated();
+      if (tooLong)
+        return success(); // smaller extents were checked
       llvm::append_range(steps[role], tracer.getRingSteps());
     }
     return RingReplay(steps, sample.extent).run();
@@ -197,12 +199,12 @@ LogicalResult replayLaunch(LaunchOp launch) {
       sample.block = block;
       if (failed(replay.run(sample, sawUnknown)))
         return failure();
-      if (!sawUnknown)
-        continue;
       sample.unknownBranch = false;
       sample.unknownTrips = 0;
-      if (failed(replay.run(sample, sawUnknown)))
+      if (sawUnknown && failed(replay.run(sample, sawUnknown)))
         return failure();
+      if (replay.tooLong)
+        return success(); // larger extents only make it longer
     }
   return success();
 }

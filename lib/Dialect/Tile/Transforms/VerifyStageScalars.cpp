@@ -34,17 +34,24 @@ void Tracer::seedArguments() {
       env[argument] = argument.getType().isInteger(1) ? 1 : sample.extent;
 }
 
-/// Common operations without going through attributes: a replay executes hundreds of thousands of them.
+/// Common operations without going through attributes: a replay executes hundreds of thousands of them. Only
+/// where no type of 32 bits or more can overflow.
 static std::optional<int64_t> evaluateFast(Operation *op, int64_t lhs, int64_t rhs) {
+  constexpr int64_t small = int64_t(1) << 30;
+  Type type = op->getResult(0).getType();
+  if (lhs < 0 || rhs < 0 || lhs >= small || rhs >= small ||
+      (!type.isIndex() && type.getIntOrFloatBitWidth() < 32))
+    return std::nullopt;
+  auto fits = [](int64_t v) { return v < small ? std::optional<int64_t>(v) : std::nullopt; };
   return TypeSwitch<Operation *, std::optional<int64_t>>(op)
       .Case<arith::AddIOp>([&](auto) { return lhs + rhs; })
       .Case<arith::SubIOp>([&](auto) { return lhs - rhs; })
-      .Case<arith::MulIOp>([&](auto) { return lhs * rhs; })
+      .Case<arith::MulIOp>([&](auto) { return fits(lhs * rhs); })
       .Case<arith::MinUIOp, arith::MinSIOp>([&](auto) { return std::min(lhs, rhs); })
       .Case<arith::MaxUIOp, arith::MaxSIOp>([&](auto) { return std::max(lhs, rhs); })
       .Case<arith::DivUIOp, arith::DivSIOp>([&](auto) { return rhs ? lhs / rhs : 0; })
       .Case<arith::RemUIOp, arith::RemSIOp>([&](auto) { return rhs ? lhs % rhs : 0; })
-      .Case<arith::CeilDivUIOp>([&](auto) { return rhs > 0 ? (lhs + rhs - 1) / rhs : 0; })
+      .Case<arith::CeilDivUIOp>([&](auto) { return rhs ? (lhs + rhs - 1) / rhs : 0; })
       .Default([](Operation *) { return std::nullopt; });
 }
 

@@ -96,14 +96,17 @@ LogicalResult Tracer::runFor(scf::ForOp loop) {
     unknownSeen = true;
   }
   int64_t first = from.value_or(0), stride = by && *by > 0 ? *by : 1;
-  int64_t end = known ? *to : first + sample.unknownTrips * stride;
+  constexpr int64_t all = std::numeric_limits<int64_t>::max();
+  int64_t end = known ? *to : all, trips = known ? all : sample.unknownTrips;
   SmallVector<std::optional<int64_t>> carried = values(loop.getInitArgs());
-  for (int64_t i = first; i < end && !truncated; i += stride) {
+  for (int64_t i = first; i < end && trips-- > 0 && !truncated;) {
     set(loop.getInductionVar(), known || from ? std::optional<int64_t>(i) : std::nullopt);
     bind(loop.getRegionIterArgs(), carried);
     if (failed(runBlock(*loop.getBody())))
       return failure();
     carried = values(loop.getBody()->getTerminator()->getOperands());
+    if (llvm::AddOverflow(i, stride, i))
+      break; // the bounds of a loop may be anything
   }
   bind(loop.getResults(), carried);
   return success();
