@@ -1,7 +1,12 @@
 // RUN: tile-opt %S/Inputs/gemm-sm90a.mlir --tile-select-schedule --tile-assign-layouts 2>/dev/null | FileCheck %s --check-prefix=HOPPER
 // RUN: tile-opt %S/Inputs/gemm-sm90a.mlir --tile-select-schedule --tile-assign-layouts 2>/dev/null | tile-opt --tile-verify-stage=stage=laid-out
 // RUN: tile-opt %S/Inputs/gemm-sm80.mlir --tile-select-schedule --tile-assign-layouts 2>/dev/null | tile-opt --tile-verify-stage=stage=laid-out
+// RUN: tile-opt %S/Inputs/plain-product.mlir --tile-select-schedule --tile-assign-layouts 2>/dev/null | FileCheck %s --check-prefix=PLAIN
 // RUN: tile-opt %s --tile-assign-layouts | FileCheck %s
+
+// A product alone on the plain units: warps over rows and columns, 8 x 16 sums in each thread.
+// PLAIN: #[[SUMS:.*]] = #tile.layout<"reg 4:d1 4:64d1 8:16d0 | lane 8:4d1 4:d0 | warp 4:4d0 2:32d1 -> 128x256">
+// PLAIN: tile.gemm {{.*}}kind = fma{{.*}}<128x256xf32, #[[SUMS]]>
 
 // The accumulator of m64n256 over two warp groups; everything that meets it at the same indices has its layout.
 // HOPPER: #[[ACC:.*]] = #tile.layout<"reg 2:d1 2:8d0 32:8d1 | lane 4:2d1 8:d0 | warp 4:16d0 | group 2:64d0 -> 128x256">

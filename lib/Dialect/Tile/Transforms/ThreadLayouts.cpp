@@ -111,9 +111,26 @@ std::optional<Layout> ThreadLayouts::forTransposition(ArrayRef<int64_t> shape, u
   return finish(tile.finish());
 }
 
-/// Thread tiles of the plain units: vectors of four along n, lanes 8 along n and 4 along m, warps along m,
-/// the rest in registers. Operand reads of a warp are then one broadcast along m and one row segment along n.
-Layout ThreadLayouts::plainAccumulator(int64_t m, int64_t n) const {
+/// Warps along m: as many as make a thread's tile nearly square where `rows` x `columns` are left for warps
+/// and registers, since a thread reads a whole side of each operand. A side of 4 x 32 with its four steps of
+/// k took 144 registers beside 128 accumulators, one of 8 x 16 takes 96.
+static int64_t squareWarps(int64_t rows, int64_t columns, int64_t warps) {
+  int64_t best = 1, fewest = INT64_MAX;
+  for (int64_t along = 1; along <= std::min(warps, rows); along *= 2) {
+    if (warps / along > columns)
+      continue;
+    if (int64_t side = rows / along + 4 * (columns / (warps / along)); side <= fewest) {
+      fewest = side;
+      best = along;
+    }
+  }
+  return best;
+}
+
+/// Thread tiles of the plain units: vectors of four along n, lanes 8 along n and 4 along m, the rest in warps
+/// and registers. Operand reads of a warp are then one broadcast along m and one row segment along n. Warps
+/// of a launch with several products go along m, so that statistics of rows stay in one warp.
+Layout ThreadLayouts::plainAccumulator(int64_t m, int64_t n, bool alone) const {
   int64_t laneN = threads.lanes / 4, warps = threads.allWarps();
   if (!powerOfTwo(m) || !powerOfTwo(n) || n < 4 * laneN || m < 4 || !powerOfTwo(warps))
     return forAccess({m, n}, 4);
@@ -121,10 +138,21 @@ Layout ThreadLayouts::plainAccumulator(int64_t m, int64_t n) const {
   tile.along(DimId::Reg, 4, 1);
   tile.along(DimId::Lane, laneN, 1);
   tile.along(DimId::Lane, 4, 0);
-  tile.replicate(DimId::Warp, tile.along(DimId::Warp, tile.along(DimId::Warp, warps, 0), 1));
+  int64_t along = alone ? squareWarps(tile.left(0), tile.left(1), warps) : warps;
+  int64_t across = warps / along * tile.along(DimId::Warp, along, 0);
+  tile.replicate(DimId::Warp, tile.along(DimId::Warp, across, 1));
   tile.along(DimId::Reg, tile.left(1), 1);
   tile.along(DimId::Reg, tile.left(0), 0);
   return finish(tile.finish());
+}
+
+/// Is it the only product of its launch?
+static bool isAlone(GemmOp gemm) {
+  return !gemm->getParentOfType<LaunchOp>()
+              .walk([&](GemmOp other) {
+                return other == gemm ? WalkResult::advance() : WalkResult::interrupt();
+              })
+              .wasInterrupted();
 }
 
 Layout ThreadLayouts::accumulator(GemmOp gemm) const {
@@ -136,14 +164,15 @@ Layout ThreadLayouts::accumulator(GemmOp gemm) const {
   if (inst.getKind() == InstKind::wgmma)
     l = wgmmaAccumulator(m, n, grid);
   else if (inst.getSwapped())
-    l = finish(accumulatorTile(*atomOf(inst, getElementTypeOf(gemm.getA().getType())), n, m, grid.transposed())
-                   .transpose());
+    l = finish(
+        accumulatorTile(*atomOf(inst, getElementTypeOf(gemm.getA().getType())), n, m, grid.transposed())
+            .transpose());
   else if (const MatrixAtom *atom = inst.getKind() == InstKind::fma
                                         ? nullptr
                                         : atomOf(inst, getElementTypeOf(gemm.getA().getType())))
     l = finish(accumulatorTile(*atom, m, n, grid));
   else
-    l = plainAccumulator(m, n);
+    l = plainAccumulator(m, n, isAlone(gemm));
   return restoreOnes(l, gemm.getAcc().getType().getShape());
 }
 

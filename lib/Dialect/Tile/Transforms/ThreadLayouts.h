@@ -31,7 +31,7 @@ public:
 
 private:
   Layout finish(Layout l) const;
-  Layout plainAccumulator(int64_t m, int64_t n) const;
+  Layout plainAccumulator(int64_t m, int64_t n, bool alone) const;
 
   llvm::SmallVector<int64_t, 2> partition; ///< warp groups or warps along the tile's axes
   const TargetDesc &target;
