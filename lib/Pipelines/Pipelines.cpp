@@ -56,6 +56,7 @@ void tilec::buildTileStage(OpPassManager &pm) {
   kernel.addPass(tile::createTileNormalizeLoops());
   cleanUp(kernel);
   kernel.addPass(tile::createTileProveBounds()); // while the launcher's equations are in sight
+  kernel.addPass(tile::createTileSplitComparisons());
   verify(pm, tile::VerifiedStage::Tile);
   pm.addPass(tile::createTileOutlineLaunches());
   OpPassManager &outlined = pm.nest<tile::KernelOp>();

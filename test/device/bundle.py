@@ -23,6 +23,8 @@ SAMPLES = ["elementwise", "softmax", "attention", "sgemm"]
 # Built with --sanitize=schedule: a TMA and wgmma product, another pitch and transposes, plain arithmetic, roles without a product.
 DELAYED = ["gemm_f16_nn", "gemm_bf16_tt", "gemm_f32_nn", "attention_f16_64", "attention_f16_64_causal", "attention_f16_128",
            "attention_f16_128_causal", "softmax_f32"]
+# What statements and operators mean: programs, each with the script that knows their results.
+LANGUAGE = {"semantics": "semantics.py", "nothing": "nothing.py", "random": "random_programs.py"}
 # gemm_f16_nn with one wait less: name -> (image, text of the op, number of those in the module, what is missing). Waits for the
 # engines are not among them: a pause gives a copy or a product in flight time to end, so it hides what it should show.
 MUTATIONS = {
@@ -50,9 +52,24 @@ def mutate(tools, name, sanitize, out):
         os.remove(file)
 
 
+def pack_language(tools, name, out):
+    """OUT/NAME.tile and its library: programs whose results Python computes too."""
+    print(f"bundle: {name}.so", flush=True)
+    source, library = os.path.join(out, name + ".tile"), os.path.join(out, "lib", name)
+    if name == "random":
+        build.run([sys.executable, os.path.join(TEST, "MLIRGen", "Inputs", LANGUAGE[name]), "write", source, "13", "8"])
+    else:
+        shutil.copy(os.path.join(TEST, "MLIRGen", name + ".tile"), source)
+    build.run([tools["tilec"], source, "--arch=" + ",".join(IMAGES), "-w", "-o", library + ".o"])
+    build.link([library + ".o"], tools["rt"], library + ".so")
+    os.remove(library + ".o")
+
+
 def copy_scripts(out):
     shutil.copytree(os.path.join(TEST, "harness"), os.path.join(out, "harness"), ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(os.path.join(HERE, "run_bundle.py"), os.path.join(out, "harness"))
+    for script in LANGUAGE.values():
+        shutil.copy(os.path.join(TEST, "MLIRGen", "Inputs", script), os.path.join(out, "harness"))
     shutil.copy(os.path.join(TEST, "shapes.txt"), out)
     with open(os.path.join(out, "run"), "w", encoding="utf-8") as f:
         f.write('#!/bin/sh\n# Tests and timings on this machine\'s GPU; --help says more.\n'
@@ -92,6 +109,9 @@ def main():
         contents["mutants"][name] = what
         for kind, sanitize in (("delayed", ["--sanitize=schedule"]), ("plain", [])):
             mutate(tools, name, sanitize, os.path.join(lib, f"mutant-{name}-{kind}.so"))
+    contents["language"] = [name for name in LANGUAGE if not only or name in only]
+    for name in contents["language"]:
+        pack_language(tools, name, out=o.out)
     contents["tilec"] = subprocess.check_output([tools["tilec"], "--version"], text=True).strip()
     with open(os.path.join(o.out, "bundle.json"), "w", encoding="utf-8") as f:
         json.dump(contents, f, indent=1)

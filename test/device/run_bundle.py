@@ -98,6 +98,14 @@ def correctness(run, o):
             check("sgemm", "gemm.py", run.library("samples"), "--name", "sgemm_sgemm", "--shape", "1024 1024 1024 float32 nn")
 
 
+        for name in run.contents["language"]:
+            library, source = run.library(name), os.path.join(BUNDLE, name + ".tile")
+            script, args = {"semantics": ("semantics.py", [library]), "nothing": ("nothing.py", [source, library]),
+                            "random": ("random_programs.py", ["check", source, library])}[name]
+            ok, lines, _, seconds = run.script(script, *args, HERE, image)
+            run.add("correctness", f"language: {name} {image}", ok, f"{len(lines)} tests" if ok else lines[-1], seconds)
+
+
 def delay_cases(run):
     args = [a for s in DELAYED if kernel_of(s) in run.contents["delayed"] for a in ("--gemm", s)]
     if sum(k.startswith("attention_f16") for k in run.contents["delayed"]) == 4:

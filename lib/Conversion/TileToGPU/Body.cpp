@@ -108,6 +108,8 @@ LogicalResult Emitter::emitBodyOp(Operation &op, Body &body) {
 }
 
 LogicalResult Emitter::emitElementwise(Operation &op, Body &body) {
+  if (auto cmp = dyn_cast<arith::CmpIOp>(op); cmp && emitPositionTest(cmp, body))
+    return success();
   SmallVector<Value> operands;
   bool isVector = false;
   for (Value v : op.getOperands()) {

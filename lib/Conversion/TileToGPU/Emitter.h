@@ -189,12 +189,16 @@ protected:
     SmallVector<Value> offsets; ///< index, per memory axis
     SmallVector<Value> strides; ///< index, per memory axis
     SmallVector<int> tileAxis;  ///< of each memory axis, -1: none
+    /// Per memory axis, of the positions in the tile minus this thread's part, which lie in the view: i32,
+    /// first and end; null: not bounded on that side.
+    SmallVector<std::pair<Value, Value>> bounds;
     int64_t vec = 1;
     int axis = -1;        ///< tile axis along which vectors lie
     bool partial = false; ///< a vector may cross the end
     bool masked = false;
   };
   ViewAccess viewAccess(const Layout &l, ArrayRef<int64_t> shape, Type element, const Region &region);
+  std::pair<Value, Value> viewBounds(const ViewAccess &a, unsigned axis);
   Value viewAddress(const ViewAccess &a, int64_t reg);
   Value viewInside(const ViewAccess &a, int64_t reg, int64_t last);
   Value wholeInside(const ViewAccess &a);
@@ -222,11 +226,15 @@ protected:
     int64_t lanes = 0;                ///< 0: scalars
     Value guard;                      ///< of effects; null: always
     Value owner;                      ///< additionally, of stores
+    tile::GenericOp nest;             ///< whose iterations these are; null: none
+    const Coords *coords = nullptr;   ///< of the nest
+    int64_t reg = -1;                 ///< of the iteration; -1: all, as vectors
   };
   Value lookup(Body &body, Value value);
   LogicalResult emitBodyBlock(Block &block, Body &body);
   LogicalResult emitBodyOp(Operation &op, Body &body);
   LogicalResult emitElementwise(Operation &op, Body &body);
+  bool emitPositionTest(arith::CmpIOp op, Body &body);
   LogicalResult emitMath(Operation &op, Body &body);
   LogicalResult emitConversion(Operation &op, Body &body);
   LogicalResult emitBodyIf(scf::IfOp op, Body &body);

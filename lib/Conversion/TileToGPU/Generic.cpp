@@ -108,6 +108,8 @@ LogicalResult Emitter::emitGeneric(GenericOp op) {
   if (isVectorBody(op)) {
     Body body;
     body.lanes = regs;
+    body.nest = op;
+    body.coords = &coords;
     for (auto [axis, arg] : llvm::enumerate(op.getIndexArgs())) {
       if (arg.use_empty())
         continue;
@@ -155,6 +157,9 @@ LogicalResult Emitter::emitGeneric(GenericOp op) {
     }
     for (int64_t r = 0; r < regs; ++r) {
       Body body;
+      body.nest = op;
+      body.coords = &coords;
+      body.reg = r;
       body.owner = owner;
       if (isReplicaRegister(l, r))
         body.owner = code.boolean(false);

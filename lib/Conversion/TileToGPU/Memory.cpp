@@ -253,6 +253,8 @@ Emitter::ViewAccess Emitter::viewAccess(const Layout &l, ArrayRef<int64_t> shape
     start = code.add(start, code.mul(at, a.strides[m]));
   }
   a.ptr = code.offset(view(memory).ptr, memoryType(element), start);
+  for (unsigned m = 0; m < rank; ++m)
+    a.bounds.push_back(region.inbounds[m] ? std::pair<Value, Value>() : viewBounds(a, m));
   for (unsigned axis = 0; axis < shape.size(); ++axis)
     a.masked |= l.cover(coord(axis)) > shape[axis];
   // Vectors along the axis whose elements are neighbours in memory.
@@ -295,23 +297,72 @@ Value Emitter::viewAddress(const ViewAccess &a, int64_t reg) {
   return code.offset(a.ptr, memoryType(a.element), more);
 }
 
+/// Index values that are not below zero whatever the program is given.
+static bool isNonNegative(Value value) {
+  if (std::optional<int64_t> known = Code::known(value))
+    return *known >= 0;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    Operation *parent = argument.getOwner()->getParentOp();
+    auto loop = dyn_cast<scf::ForOp>(parent);
+    if (loop && argument == loop.getInductionVar())
+      return isNonNegative(loop.getLowerBound());
+    return isa<LaunchOp>(parent);
+  }
+  Operation *op = value.getDefiningOp();
+  if (isa<arith::IndexCastUIOp>(op))
+    return op->getOperand(0).getType().getIntOrFloatBitWidth() <= 32;
+  if (isa<DimOp>(op))
+    return true;
+  if (isa<arith::MaxSIOp>(op))
+    return isNonNegative(op->getOperand(0)) || isNonNegative(op->getOperand(1));
+  // Sums and products of ids, extents and loop variables stay far from 2^63.
+  return isa<arith::AddIOp, arith::MulIOp, arith::MinSIOp, arith::DivUIOp, arith::DivSIOp, arith::RemUIOp,
+             arith::RemSIOp>(op) &&
+         llvm::all_of(op->getOperands(), isNonNegative);
+}
+
+/// A position p = thread + register of the tile's axis is inside when 0 <= offset + p < size, that is when
+/// -offset - thread <= register < size - offset - thread. Beyond the tile one bound is as good as another, so
+/// 32 bits hold them, and each register takes a comparison with an immediate operand.
+std::pair<Value, Value> Emitter::viewBounds(const ViewAccess &a, unsigned axis) {
+  int t = a.tileAxis[axis];
+  int64_t extent = t < 0 ? 1 : a.l->cover(coord(t));
+  Value offset = a.offsets[axis], size = sizeOf(a.region->memory, axis);
+  auto narrow = [&](Value v) {
+    v = code.fold<arith::MaxSIOp>(v, code.index(0));
+    v = code.fold<arith::MinSIOp>(v, code.index(extent));
+    v = code.toI32(v);
+    bool linear = t >= 0 && !a.coords.low[t] && a.coords.high[t];
+    return linear ? code.sub(v, a.coords.high[t]) : v;
+  };
+  Value end = narrow(code.sub(size, offset));
+  if (a.region->offsets.empty() || isNonNegative(a.region->offsets[axis]))
+    return {Value(), end};
+  return {narrow(code.sub(code.index(0), offset)), end};
+}
+
 /// Are registers reg .. last (neighbours) inside the view and the tile? Null: always.
 Value Emitter::viewInside(const ViewAccess &a, int64_t reg, int64_t last) {
+  using P = arith::CmpIPredicate;
   Value inside = a.masked ? validAt(*a.l, a.coords, a.shape, reg) : Value();
   for (unsigned m = 0; m < a.tileAxis.size(); ++m) {
     int t = a.tileAxis[m];
     if (a.region->inbounds[m])
       continue;
-    Value size = sizeOf(a.region->memory, m);
-    auto below = [&](int64_t r) {
-      Value at = a.offsets[m];
-      if (t >= 0)
-        at = code.add(at, code.toIndex(coordAt(a.coords, t, r)));
-      inside = code.both(inside, code.ult(at, size));
+    auto test = [&](int64_t r) {
+      Value at = code.i32(0);
+      if (t >= 0) {
+        auto [low, high] = a.coords.regs[t][r];
+        at = a.coords.low[t] ? coordAt(a.coords, t, r) : code.i32(low + high);
+      }
+      auto [first, end] = a.bounds[m];
+      if (first)
+        inside = code.both(inside, code.cmp(P::sge, at, first));
+      inside = code.both(inside, code.cmp(P::slt, at, end));
     };
-    below(reg);
+    test(reg);
     if (t == a.axis && last != reg && a.partial)
-      below(last);
+      test(last);
   }
   return inside;
 }
@@ -324,7 +375,9 @@ Value Emitter::wholeInside(const ViewAccess &a) {
       continue;
     Value size = sizeOf(a.region->memory, m);
     Value from = code.cmp(arith::CmpIPredicate::sge, a.offsets[m], code.index(0));
-    Value to = code.cmp(arith::CmpIPredicate::sle, code.add(a.offsets[m], a.region->extents[m]), size);
+    // Not offset + extent <= size, whose left side wraps for an offset near the end of 64 bits.
+    Value to =
+        code.cmp(arith::CmpIPredicate::sle, a.offsets[m], code.sub(size, code.index(a.region->extents[m])));
     inside = code.both(inside, code.both(from, to));
   }
   return inside;

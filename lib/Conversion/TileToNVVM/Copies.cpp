@@ -1,4 +1,5 @@
 //===- Copies.cpp - TMA and cp.async -----------------------------------------===//
+#include "../../Dialect/Tile/Transforms/Variants.h"
 #include "NVVMEmitter.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "tilec/Dialect/Tile/IR/SharedMemory.h"
@@ -84,7 +85,14 @@ SmallVector<Value> NVVMEmitter::boxCoords(Value source, ValueRange offsets, Arra
   unsigned next = 0;
   bool same = inside.size() == extents.size();
   for (unsigned axis = 0; axis < extents.size(); ++axis) {
-    Value at = offsets.empty() ? code.i32(0) : code.toI32(flatten(offsets[axis]).front());
+    Value at = code.i32(0);
+    if (!offsets.empty()) {
+      // Cut, not wrapped: what lies outside stays there.
+      Value offset = flatten(offsets[axis]).front();
+      offset = code.fold<arith::MaxSIOp>(offset, code.index(-kLongestMappedAxis));
+      offset = code.fold<arith::MinSIOp>(offset, code.index(kLongestMappedAxis));
+      at = code.b.createOrFold<arith::IndexCastOp>(code.loc, code.b.getI32Type(), offset);
+    }
     if ((same || extents[axis] != 1) && next < inside.size() && inside[next])
       at = code.add(at, inside[next]);
     next += same || extents[axis] != 1;

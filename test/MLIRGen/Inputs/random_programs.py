@@ -3,7 +3,7 @@
 usage: random_programs.py write FILE.tile SEED COUNT
        random_programs.py check FILE.tile LIBRARY.so HARNESS-FOLDER [ARCH]
 
-On the CPU, or in the emulator of the AMD chip ARCH (then TILE_HIP_LIBRARY must be libemulatedhip.so).
+On the CPU, or on ARCH as calls.py says.
 """
 import ctypes as c
 import itertools
@@ -260,13 +260,14 @@ def environment():
         reduce_abssum=reduction(lambda a, d: np.abs(a.astype(i32)).astype(np.int64).sum(d), np.add)), View, Head
 
 
-def check(path, library, harness, arch=None):
+def check(path, library, harness, arch="cpu"):
     import re
 
     import numpy as np
 
     sys.path.insert(0, harness)
-    import rt
+    from calls import Kernels
+    from rt import TileError
 
     np.seterr(all="ignore")
     text = open(path).read()
@@ -276,33 +277,23 @@ def check(path, library, harness, arch=None):
     names, View, Head = environment()
     names["Head"] = Head
     exec(compile(text, path, "exec"), names)
-    emulated = None
-    if arch:
-        import emulated
-        emulated.install(arch)
-    lib = c.CDLL(library)
+    run = Kernels(library, arch)
     rng = np.random.default_rng(1)
     failures = 0
     for k in sorted((n for n in names if re.fullmatch(r"k\d+", n)), key=lambda n: int(n[1:])):
         for m, n in ((M, N), (7, 13), (M, 3)):
             x = rng.integers(-20, 20, (m, n)).astype(np.int32)
             got, want, p = np.zeros((m, n), np.int32), np.zeros((m, n), np.int32), int(rng.integers(-5, 6))
-            launch = rt.Launch(struct_size=c.sizeof(rt.Launch), variant=-1)
-            launch.device.id = -1
-            keep, device = [emulated.Lent(x), emulated.Lent(got)] if emulated else [], rt.Device(emulated.ROCM if emulated else 1, 0)
-
-            def describe(a):
-                shape = (c.c_int64 * 2)(*a.shape)
-                keep.append(shape)
-                return rt.Tensor(a.ctypes.data, device, 2, rt.DType(0, 32, 1), shape, None, 0)
-
-            tx, ty = describe(x), describe(got)
-            status = getattr(lib, k)(c.byref(launch), c.byref(tx), c.byref(ty), c.c_int32(p))
+            try:
+                run(k, x, got, c.c_int32(p))
+                error = ""
+            except TileError as e:
+                error = str(e)
             names["m"], names["n"] = m, n
             names[k](View(x.copy()), View(want), np.int32(p))
-            if status or (got != want).any():
+            if error or (got != want).any():
                 failures += 1
-                print(f"{k} with {m} x {n}, p = {p}: {rt.Library(library).error(status)}, {int((got != want).sum())} elements differ")
+                print(f"{k} with {m} x {n}, p = {p}: {error}, {int((got != want).sum())} elements differ")
     print("all agree" if not failures else f"{failures} runs differ")
     return failures != 0
 

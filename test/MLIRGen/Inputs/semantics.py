@@ -2,7 +2,7 @@
 
 usage: semantics.py LIBRARY.so HARNESS-FOLDER [ARCH]
 
-On the CPU, or in the emulator of the AMD chip ARCH (then TILE_HIP_LIBRARY must be libemulatedhip.so).
+On the CPU, or on ARCH as calls.py says.
 """
 import ctypes as c
 import sys
@@ -10,53 +10,10 @@ import sys
 import numpy as np
 
 sys.path.insert(0, sys.argv[2])
-import rt  # noqa: E402
+from calls import Float8, Kernels  # noqa: E402
 
-emulated = None
-if len(sys.argv) > 3:
-    import emulated
-    emulated.install(sys.argv[3])
-lib = c.CDLL(sys.argv[1])
+run = Kernels(sys.argv[1], *sys.argv[3:4])
 rng = np.random.default_rng(7)
-
-
-def tensor(array):
-    t = rt.Tensor()
-    t.data = array.ctypes.data
-    t.device = rt.Device(emulated.ROCM if emulated else 1, 0)
-    t.ndim = array.ndim
-    code, bits = rt.CODES[str(array.dtype)]
-    t.dtype = rt.DType(code, bits, 1)
-    t.shape = (c.c_int64 * max(array.ndim, 1))(*array.shape)
-    if not array.flags.c_contiguous:
-        t.strides = (c.c_int64 * array.ndim)(*[s // array.itemsize for s in array.strides])
-    return t
-
-
-class Float8:
-    """Bytes that hold float8_e4m3."""
-
-    def __init__(self, words):
-        self.words = words
-
-    def tensor(self):
-        t = tensor(self.words)
-        t.dtype = rt.DType(10, 8, 1)
-        return t
-
-
-def run(kernel, *args):
-    launch = rt.Launch()
-    launch.struct_size = c.sizeof(rt.Launch)
-    launch.device = rt.Device(0, -1)
-    launch.variant = -1
-    keep = [tensor(a) if isinstance(a, np.ndarray) else a.tensor() if isinstance(a, Float8) else a for a in args]
-    passed = [c.byref(k) if isinstance(k, rt.Tensor) else k for k in keep]
-    arrays = [a.words if isinstance(a, Float8) else a for a in args if isinstance(a, (np.ndarray, Float8))]
-    lent = [emulated.Lent(a) for a in arrays if a.size] if emulated else []
-    status = getattr(lib, kernel)(c.byref(launch), *passed)
-    del lent
-    assert status == 0, f"{kernel}: {rt.Library.error(rt.Library(sys.argv[1]), status)}"
 
 
 def same(what, got, want):
@@ -280,7 +237,55 @@ def half_products():
         same("half_products", z, (a.astype(np.float32) @ b.astype(np.float32)).astype(np.float16))
 
 
+FAR = [-(2**63), -(2**63) + 40, -(2**62), -(2**32), -(2**31) - 1, 2**31 - 33, 2**31, 2**32, 2**62, 2**63 - 32, 2**63 - 1]
+
+
+def edges():
+    """A block anywhere: in the tensor, over each side, past it by any number."""
+    m, n = 40, 72
+    x = rng.normal(0, 1, (m, n)).astype(np.float32)
+    for row, col in [(0, 0), (8, 8), (9, 9), (39, 71), (-1, 0), (0, -1), (-31, -63), (40, 0), (-32, 0), (3, 5)] + \
+            [(r, 0) for r in FAR] + [(0, r) for r in FAR]:
+        y, z, w = np.full((32, 64), np.nan, np.float32), np.full((32, 64), np.nan, np.float32), np.full((m, n), 7, np.float32)
+        run("edges", x, y, z, w, c.c_int64(row), c.c_int64(col))
+        rows, cols = [row + i for i in range(32)], [col + j for j in range(64)]
+        want, stored = np.zeros((32, 64), np.float32), np.full((m, n), 7, np.float32)
+        for i, r in enumerate(rows):
+            for j, k in enumerate(cols):
+                if 0 <= r < m and 0 <= k < n:
+                    want[i, j] = stored[r, k] = x[r, k]
+        same(f"shared from {row}, {col}", y, want)
+        same(f"fragment from {row}, {col}", z, want)
+        same(f"store to {row}, {col}", w, stored)
+
+
+def orders():
+    b, i, j = np.ogrid[0:3, 0:32, 0:64]
+    key = b * 64 + j
+    for n, low, wide in [(1, 0, 0), (100, -5, 62), (64, -(2**31), -(2**63)), (191, 2**31 - 1, 2**63 - 1), (192, 31, -1), (4000, -63, 63)]:
+        p = np.zeros((3, 32, 64), np.int32)
+        run("orders", np.zeros(n, np.float32), p, c.c_int32(low), c.c_int64(wide))
+        tests = [key < n, key <= i + 60, 2 * i - j >= b * 9 - n, key == n, key != i + n, n > j - 3 * i, i - j < low, j > wide]
+        same(f"orders of {n}, {low}, {wide}", p, sum((t + 0 * key) << k for k, t in enumerate(tests)).astype(np.int32))
+
+
+def far_products():
+    """Copies that feed a product, from anywhere."""
+    for m, n, k in [(80, 72, 136), (70, 67, 65)]:
+        a = rng.integers(-3, 4, (m, k)).astype(np.float16)
+        b = rng.integers(-3, 4, (k, n)).astype(np.float16)
+        for row, col in [(0, 0), (8, 8), (16, 3), (-5, -60), (79, 71), (-64, 0), (0, 72)] + [(r, 0) for r in FAR] + [(0, r) for r in FAR]:
+            x, y, z = np.zeros((64, k)), np.zeros((k, 64)), np.full((64, 64), np.nan, np.float32)
+            for i in range(64):
+                if 0 <= row + i < m:
+                    x[i] = a[row + i]
+                if 0 <= col + i < n:
+                    y[:, i] = b[:, col + i]
+            run("far_products", a, b, z, c.c_int64(row), c.c_int64(col))
+            same(f"product at {row}, {col}", z, (x @ y).astype(np.float32))
+
+
 for test in (casts, divisions, rotate, scatter, run_time_extents, loops, transposed, reductions, select_and_slices, bools,
-             float8, products, strided, several, nested, halves, choose, half_products):
+             float8, products, strided, several, nested, halves, choose, half_products, edges, orders, far_products):
     test()
     print("ok", test.__name__)

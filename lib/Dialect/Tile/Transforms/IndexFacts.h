@@ -53,12 +53,14 @@ public:
   /// Extent of a view along an axis; nothing when the kernel never mentions it.
   std::optional<Sum> extentOf(mlir::Value view, unsigned axis);
 
+  /// Does arithmetic on it stay that of the integers?
+  bool isBounded(mlir::Value value);
+
 private:
   Sum compute(mlir::Value value);
   Sum quotient(mlir::Operation *op, bool ceil);
   Sum atom(mlir::Value value);
   Sum loopVariable(mlir::scf::ForOp loop);
-  bool isBounded(mlir::Value value);
   void assume(mlir::Value condition, bool holds, llvm::SmallVectorImpl<Sum> &into);
   void compare(mlir::arith::CmpIOp cmp, bool holds, llvm::SmallVectorImpl<Sum> &into);
   void collectDivisors(mlir::Value condition);

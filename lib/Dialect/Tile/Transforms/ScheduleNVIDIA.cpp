@@ -189,12 +189,18 @@ void Scheduler::instFor(GemmOp gemm) {
 // Views, engines, stages
 //===----------------------------------------------------------------------===//
 
+static bool mappable(ViewType view) {
+  return view.getRank() >= 1 && view.getRank() <= 5 && llvm::all_of(view.getShape(), [](int64_t extent) {
+           return ShapedType::isDynamic(extent) || (extent > 0 && extent <= kLongestMappedAxis);
+         });
+}
+
 /// May TMA move this? Same type on both sides, zero fill, at most five axes.
 static bool tmaShape(CopyOp copy) {
   auto view = cast<ViewType>(copy.getSource().getType());
   auto buffer = cast<BufferType>(copy.getDest().getType());
   if (copy.getTranspose() || copy.getIm2col() || view.getElementType() != buffer.getElementType() ||
-      view.getSafe() || view.getRank() > 5 || view.getRank() < 1 || view.getElementType().isInteger(1))
+      view.getSafe() || !mappable(view) || view.getElementType().isInteger(1))
     return false;
   // The fastest axis of the box must be the fastest of the buffer.
   ArrayRef<int64_t> extents = copy.getExtents() ? *copy.getExtents() : buffer.getShape();
@@ -234,7 +240,7 @@ bool Scheduler::staged(LaunchOp l, bool wide) const {
   bool any = false;
   l.walk([&](StoreOp store) {
     auto view = dyn_cast<ViewType>(store.getDest().getType());
-    if (view && view.getElementType().getIntOrFloatBitWidth() == 16 && view.getRank() <= 5)
+    if (view && view.getElementType().getIntOrFloatBitWidth() == 16 && mappable(view))
       any = true;
   });
   return any;

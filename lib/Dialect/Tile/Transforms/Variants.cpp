@@ -91,8 +91,8 @@ void ConditionWriter::demand(const ViewDemand &d) {
   for (unsigned axis = 0; d.tensorMap && axis < rank; ++axis)
     if (type.isDynamicExtent(axis)) {
       add("at_least", slot + 1 + axis, 1, "dim " + Twine(axis) + " of `" + name + "` is not empty");
-      add("at_most", slot + 1 + axis, (int64_t(1) << 31) - 1,
-          "dim " + Twine(axis) + " of `" + name + "` is below 2^31");
+      add("at_most", slot + 1 + axis, kLongestMappedAxis,
+          "dim " + Twine(axis) + " of `" + name + "` is at most " + Twine(kLongestMappedAxis));
     }
   if (type.getAlign() >= 16 && type.getStaticStride(rank - 1) == 1)
     return;

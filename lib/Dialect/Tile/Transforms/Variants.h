@@ -9,10 +9,14 @@ namespace tilec::tile {
 /// its address, its extents and its strides.
 int64_t slotOfArgument(KernelOp kernel, unsigned index);
 
+/// The copy engine counts coordinates in 32 bits with a sign. Longer axes are not its; an offset outside can
+/// be cut to this without coming inside, and the rest is room for the position in a box.
+inline constexpr int64_t kLongestMappedAxis = (int64_t(1) << 31) - (int64_t(1) << 16);
+
 /// What wide accesses need of a view, over and above what is known of it.
 struct ViewDemand {
   unsigned argument; ///< of the device kernel
-  bool tensorMap;    ///< extents at least 1 and below 2^31 too
+  bool tensorMap;    ///< extents of 1 to kLongestMappedAxis too
 };
 
 /// If the demanded 16-byte pitches and addresses are already known, returns the kernel itself. Otherwise

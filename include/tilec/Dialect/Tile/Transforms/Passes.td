@@ -266,6 +266,16 @@ def TileProveBounds : Pass<"tile-prove-bounds", "::tilec::tile::KernelOp"> {
   }];
 }
 
+def TileSplitComparisons : Pass<"tile-split-comparisons", "::tilec::tile::KernelOp"> {
+  let summary = "Compare positions in a nest with bounds that are the same at each position";
+  let description = [{
+    `key < Sk` with key = n * 128 + j becomes `j < Sk - n * 128`, the right side once before the nest. Positions fit in
+    few bits, so that a target compares them in narrow numbers, on most with an immediate operand. Only where both
+    sides are sums of extents, ids, loop variables and other numbers whose arithmetic cannot wrap.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def TileNormalizeLoops : Pass<"tile-normalize-loops", "::tilec::tile::KernelOp"> {
   let summary = "Mark plain loops that can be pipelined";
   let description = [{
