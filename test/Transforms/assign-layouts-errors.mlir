@@ -25,6 +25,19 @@ tile.kernel @narrow(%g: index, %X: !tile.view<?x?xi8>) attributes {tile.device, 
 
 // -----
 
+// They are code of their own each, though.
+tile.kernel @narrow_and_many(%g: index, %X: !tile.view<?x?xf16>) attributes {tile.device, tile.target = #tile.target<"sm_80">} {
+  tile.launch (%b) in (%g) {
+    %c0 = arith.constant 0 : index
+    // expected-error @+1 {{[E0406] a tile of 262144 elements puts 1024 into each thread, at most 512 are supported; use smaller tiles or more threads}}
+    %x = tile.load %X[%b, %c0] : !tile.view<?x?xf16> -> !tile.tile<512x512xf16>
+    tile.store %x to %X[%c0, %b] : !tile.tile<512x512xf16>, !tile.view<?x?xf16>
+  }
+  tile.yield
+}
+
+// -----
+
 // The sums of 256 x 256 are the whole register file of a multiprocessor, however many threads share them.
 tile.kernel @sums(%g: index, %A: !tile.view<?x?xf16>, %B: !tile.view<?x?xf16>, %C: !tile.view<?x?xf32>) attributes {tile.device, tile.target = #tile.target<"sm_80">} {
   tile.launch (%b) in (%g) {

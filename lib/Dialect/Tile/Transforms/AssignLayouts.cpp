@@ -234,7 +234,8 @@ static int64_t registersOfThread(ScheduleAttr schedule, const TargetDesc &target
   return std::min<int64_t>(target.maxRegisters, target.registersPerBlock / schedule.getThreads());
 }
 
-/// The code for tiles of several times as many registers as a thread has is slow to compile and slow to run.
+/// The code for tiles of several times as many registers as a thread has is slow to compile and slow to run;
+/// for the time it takes to compile, a narrow element counts as much as a wide one.
 /// The sums of a product stand in registers through its whole loop, beside its operands: they must fit.
 LogicalResult Assigner::checkSizes() {
   int64_t sums = registersOfThread(launch.getScheduleAttr(), layouts.targetDesc()) - 1;
@@ -242,14 +243,19 @@ LogicalResult Assigner::checkSizes() {
     TileType type = tile(v);
     Type element = type.getElementType();
     bool isSum = v.getDefiningOp<GemmOp>();
-    int64_t most = isSum ? sums : 512;
+    constexpr int64_t mostElements = 512;
+    int64_t most = isSum ? sums : mostElements, elements = type.getLayout().getNumRegs();
     int64_t bits = element.isIndex() ? 64 : std::max(8u, element.getIntOrFloatBitWidth());
-    int64_t registers = llvm::divideCeil(type.getLayout().getNumRegs() * bits, 32);
+    int64_t registers = llvm::divideCeil(elements * bits, 32);
     if (registers > most)
       return emitError(v.getLoc()) << "[E0406] a " << (isSum ? "product" : "tile") << " of "
                                    << type.getNumElements() << " elements takes " << registers
                                    << " registers of each thread, at most " << most
                                    << " fit; use smaller tiles or more threads";
+    if (elements > mostElements)
+      return emitError(v.getLoc()) << "[E0406] a tile of " << type.getNumElements() << " elements puts "
+                                   << elements << " into each thread, at most " << mostElements
+                                   << " are supported; use smaller tiles or more threads";
   }
   return success();
 }
