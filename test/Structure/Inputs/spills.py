@@ -1,0 +1,104 @@
+"""Compiles samples for sm_80 and sm_89 and fails when ptxas spills a register of any kernel.
+
+usage: spills.py TILEC gemm|samples [--all]
+
+`gemm` takes points of samples/gemm's tune menu: every tile in float32 in all forms (transposes), every tile of 128 x 256 or more in
+16 bits in all forms with every BK, the smaller ones in two. BK otherwise, stages, chips and the two 16-bit types take turns, since
+they change few registers: of all 1700 points, 3, 4 and 5 stages differ in two, float16 and bfloat16 in none. --all: every point.
+`samples` takes the others as CI uses them. What a chip has no room for (E0402, E0406) is counted and printed.
+"""
+import argparse
+import concurrent.futures
+import itertools
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
+sys.path.insert(0, os.path.join(ROOT, "test", "harness"))
+from build import variants  # noqa: E402
+
+CHIPS = ["sm_80", "sm_89"]
+NO_ROOM = {"E0402", "E0406"}
+
+
+def menu():
+    """Parameter -> its values, as the sample says."""
+    text = open(os.path.join(ROOT, "samples", "gemm", "gemm.tile")).read()
+    return {name: [int(v) for v in values.split(",")] for name, values in re.findall(r"(\w+): const = tune\(\d+, \[([\d, ]+)\]\)", text)}
+
+
+def gemm_points(everything):
+    m = menu()
+    sizes = sorted(itertools.product(m["BM"], m["BN"]), key=lambda tile: -tile[0] * tile[1])
+    forms = list(itertools.product(("half", "float32"), ("False", "True"), ("False", "True")))
+    if everything:
+        for (bm, bn), bk, stages, chip, ta, tb in itertools.product(sizes, m["BK"], m["stages"], CHIPS, *[("False", "True")] * 2):
+            for dtype in ("float16", "bfloat16", "float32"):
+                yield chip, "gemm", flags(dtype, ta, tb, bm, bn, bk, stages)
+        return
+    turn = 0
+    for (t, (bm, bn)), (f, (kind, ta, tb)) in itertools.product(enumerate(sizes), enumerate(forms)):
+        large, half = bm * bn >= 128 * 256, kind == "half"
+        if half and not large and (t + f) % 2:
+            continue
+        for bk in m["BK"] if half and large else [m["BK"][turn // 2 % len(m["BK"])]]:
+            dtype = ("float16", "bfloat16")[turn // 3 % 2] if half else kind
+            stages = m["stages"][(turn + turn // len(m["stages"])) % len(m["stages"])]
+            yield CHIPS[(turn + turn // 8) % 2], "gemm", flags(dtype, ta, tb, bm, bn, bk, stages)
+            turn += 1
+
+
+def flags(dtype, ta, tb, bm, bn, bk, stages):
+    return [f"-Ddt={dtype}", f"-Dtrans_a={ta}", f"-Dtrans_b={tb}", f"-DBM={bm}", f"-DBN={bn}", f"-DBK={bk}", f"-Dstages={stages}"]
+
+
+def sample_points(everything):
+    for sample in ("attention", "softmax", "elementwise", "sgemm"):
+        for turn, (prefix, options) in enumerate(variants(sample, "sm_80")):
+            if prefix.startswith("attention_bf16") and not everything:
+                continue  # the code of float16
+            for chip in CHIPS if everything or prefix.startswith("attention_f16") else [CHIPS[turn % 2]]:
+                yield chip, sample, options
+
+
+def compile_point(tilec, folder, number, point):
+    """(point, codes of errors, [(kernel, spilled bytes)])"""
+    chip, sample, options = point
+    run = subprocess.run([tilec, os.path.join(ROOT, "samples", sample, sample + ".tile"), f"--arch={chip}", "-w", "-g0", "--resource-usage",
+                          "-o", os.path.join(folder, f"{number}.o")] + options, stderr=subprocess.PIPE, text=True)
+    kernels = re.findall(r"^\S+ (\S+): \d+ threads, \d+ registers, (\d+) bytes spilled", run.stderr, re.M)
+    errors = set(re.findall(r"error\[(E\d+)\]", run.stderr))
+    if run.returncode != (1 if errors else 0) or bool(kernels) == bool(errors) or errors - NO_ROOM:
+        sys.exit(f"spills.py: {' '.join(run.args)}: exit code {run.returncode}\n{run.stderr}")
+    return point, errors, [(kernel, int(spilled)) for kernel, spilled in kernels]
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("tilec")
+    p.add_argument("what", choices=["gemm", "samples"])
+    p.add_argument("--all", action="store_true")
+    p.add_argument("--jobs", type=int, default=2)
+    o = p.parse_args()
+    points = list((gemm_points if o.what == "gemm" else sample_points)(o.all))
+    refused, kernels, spills = [], 0, 0
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
+        for point, errors, usage in pool.map(lambda n: compile_point(o.tilec, folder, n, points[n]), range(len(points))):
+            text = " ".join([point[0], point[1], *point[2]])
+            if errors:
+                refused.append(f"no room ({', '.join(sorted(errors))}): {text}")
+            for kernel, spilled in usage:
+                kernels += 1
+                if spilled:
+                    spills += 1
+                    print(f"{spilled} bytes spilled: {kernel}: {text}")
+    print(*refused, sep="\n")
+    print(f"{len(points)} points, {len(refused)} without room, {kernels} kernels, {spills} spill")
+    return 1 if spills else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
