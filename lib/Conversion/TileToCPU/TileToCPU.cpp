@@ -7,6 +7,7 @@
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
 #include "tilec/Conversion/Passes.h"
+#include "tilec/Dialect/Tile/IR/KernelTarget.h"
 
 namespace tilec {
 #define GEN_PASS_DEF_CONVERTTILETOCPU
@@ -104,8 +105,7 @@ struct ConvertTileToCPU : tilec::impl::ConvertTileToCPUBase<ConvertTileToCPU> {
 
   void runOnOperation() override {
     for (KernelOp kernel : llvm::make_early_inc_range(getOperation().getOps<KernelOp>())) {
-      auto attr = kernel->getAttrOfType<TargetAttr>(TileDialect::kTargetAttrName);
-      const TargetDesc *target = attr ? lookupTarget(attr.getChip()) : nullptr;
+      const TargetDesc *target = targetOf(kernel);
       if (!kernel.isDevice() || !target || target->family != Family::CPU)
         continue;
       std::string symbol = prefix + kernel.getSymName().str() + suffix;

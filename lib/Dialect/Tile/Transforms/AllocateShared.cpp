@@ -2,9 +2,9 @@
 // Whatever two roles touch lives as long as the launch, so do rings; nothing is overlaid. First the largest
 // alignments, the mbarriers last.
 #include "LaunchScratch.h"
+#include "tilec/Dialect/Tile/IR/KernelTarget.h"
 #include "tilec/Dialect/Tile/IR/SharedMemory.h"
 #include "tilec/Dialect/Tile/Transforms/Passes.h"
-#include "tilec/Support/Target.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace tilec::tile {
@@ -83,8 +83,7 @@ struct AllocateShared : tilec::tile::impl::TileAllocateSharedBase<AllocateShared
   }
 
   void checkLimit(KernelOp kernel, LaunchOp launch, int64_t total, ArrayRef<Piece> pieces) {
-    auto chip = kernel->getAttrOfType<TargetAttr>(TileDialect::kTargetAttrName);
-    const tilec::TargetDesc *target = chip ? tilec::lookupTarget(chip.getChip()) : nullptr;
+    const tilec::TargetDesc *target = targetOf(kernel);
     if (!target || total <= int64_t(target->sharedBytes))
       return;
     InFlightDiagnostic error = launch.emitError()

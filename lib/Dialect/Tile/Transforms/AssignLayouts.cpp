@@ -7,6 +7,7 @@
 #include "LaunchFeatures.h"
 #include "LegalizeOperands.h"
 #include "ThreadLayouts.h"
+#include "tilec/Dialect/Tile/IR/KernelTarget.h"
 #include "tilec/Dialect/Tile/Transforms/Passes.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 
@@ -340,8 +341,7 @@ namespace {
 struct AssignLayouts : tile::impl::TileAssignLayoutsBase<AssignLayouts> {
   void runOnOperation() override {
     KernelOp kernel = getOperation();
-    auto chip = kernel->getAttrOfType<TargetAttr>(TileDialect::kTargetAttrName);
-    const TargetDesc *target = chip ? lookupTarget(chip.getChip()) : nullptr;
+    const TargetDesc *target = targetOf(kernel);
     if (!target || !kernel.isDevice())
       return;
     LaunchOp launch = kernel.getDeviceLaunch();

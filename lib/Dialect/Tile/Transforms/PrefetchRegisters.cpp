@@ -8,6 +8,7 @@
 #include "AheadCopies.h"
 #include "ThreadLayouts.h"
 #include "mlir/IR/IRMapping.h"
+#include "tilec/Dialect/Tile/IR/KernelTarget.h"
 #include "tilec/Dialect/Tile/Transforms/Passes.h"
 #include "tilec/Support/LayoutDecisions.h"
 
@@ -167,8 +168,7 @@ namespace {
 struct PrefetchRegisters : tilec::tile::impl::TilePrefetchRegistersBase<PrefetchRegisters> {
   void runOnOperation() override {
     KernelOp kernel = getOperation();
-    auto chip = kernel->getAttrOfType<TargetAttr>(TileDialect::kTargetAttrName);
-    const TargetDesc *target = chip ? lookupTarget(chip.getChip()) : nullptr;
+    const TargetDesc *target = targetOf(kernel);
     if (!target || !kernel.isDevice())
       return;
     LaunchOp launch = kernel.getDeviceLaunch();

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "ScheduleCPU.h"
 #include "mlir/Transforms/Passes.h"
+#include "tilec/Dialect/Tile/IR/KernelTarget.h"
 #include "tilec/Dialect/Tile/Transforms/CPU.h"
 #include "tilec/Dialect/Tile/Transforms/Passes.h"
 
@@ -15,8 +16,7 @@ using namespace tilec;
 using namespace tilec::tile;
 
 const TargetDesc *tilec::tile::cpuTargetOf(KernelOp kernel) {
-  auto chip = kernel->getAttrOfType<TargetAttr>(TileDialect::kTargetAttrName);
-  const TargetDesc *target = chip ? lookupTarget(chip.getChip()) : nullptr;
+  const TargetDesc *target = targetOf(kernel);
   return target && target->family == Family::CPU && kernel.isDevice() ? target : nullptr;
 }
 

@@ -2,6 +2,7 @@
 #include "ScheduleAMD.h"
 #include "ScheduleCPU.h"
 #include "ScheduleNVIDIA.h"
+#include "tilec/Dialect/Tile/IR/KernelTarget.h"
 #include "tilec/Dialect/Tile/Transforms/Passes.h"
 
 namespace tilec::tile {
@@ -21,8 +22,7 @@ struct SelectSchedule : tile::impl::TileSelectScheduleBase<SelectSchedule> {
       if (kernel.isDevice() && !kernel.getDeviceLaunch().getScheduleAttr())
         kernels.push_back(kernel);
     for (KernelOp kernel : kernels) {
-      auto chip = kernel->getAttrOfType<TargetAttr>(TileDialect::kTargetAttrName);
-      const TargetDesc *target = chip ? lookupTarget(chip.getChip()) : nullptr;
+      const TargetDesc *target = targetOf(kernel);
       if (!target) {
         kernel.emitOpError("has no known tile.target");
         return signalPassFailure();
