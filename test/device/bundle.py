@@ -9,6 +9,7 @@ some kernels.
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -65,6 +66,25 @@ def pack_language(tools, name, out):
     os.remove(library + ".o")
 
 
+def pack_pipelined(tools, lib):
+    """sgemm with its plain loop written as a pipeline of three stages, which should make no difference."""
+    print("bundle: sgemm-pipelined.so", flush=True)
+    prefix, flags = next(v for v in build.variants("sgemm", "") if v[0] == "sgemm_4096")
+    command = build.compile_command(tools["tilec"], "sgemm", ",".join(IMAGES), prefix, flags)
+    plain = next(i for i, word in enumerate(command) if word.endswith("sgemm.tile"))
+    with open(command[plain], encoding="utf-8") as f:
+        text, count = re.subn(r"range\((tl\.ceildiv\(K, BK\))\)", r"tl.Pipelined(\1, num_stages=3)", f.read())
+    if count != 1:
+        sys.exit("bundle.py: sgemm.tile has no loop `range(tl.ceildiv(K, BK))`")
+    command[plain], object_ = os.path.join(lib, "sgemm.tile"), os.path.join(lib, "sgemm.o")
+    with open(command[plain], "w", encoding="utf-8") as f:
+        f.write(text)
+    build.run(command + ["-w", f"--emit-obj={object_}"])
+    build.link([object_], tools["rt"], os.path.join(lib, "sgemm-pipelined.so"))
+    os.remove(command[plain])
+    os.remove(object_)
+
+
 def copy_scripts(out):
     shutil.copytree(os.path.join(TEST, "harness"), os.path.join(out, "harness"), ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(os.path.join(HERE, "run_bundle.py"), os.path.join(out, "harness"))
@@ -109,6 +129,8 @@ def main():
         contents["mutants"][name] = what
         for kind, sanitize in (("delayed", ["--sanitize=schedule"]), ("plain", [])):
             mutate(tools, name, sanitize, os.path.join(lib, f"mutant-{name}-{kind}.so"))
+    if "sgemm_4096" in contents["samples"]:
+        pack_pipelined(tools, lib)
     contents["language"] = [name for name in LANGUAGE if not only or name in only]
     for name in contents["language"]:
         pack_language(tools, name, out=o.out)

@@ -161,8 +161,9 @@ def speed(run, o):
         for row in data["rows"] if data else ():
             peer = "cublas" if "cublas_tflops" in row else "cudnn"
             theirs = f"{peer} {row[peer + '_tflops']:7.1f}, ratio {row['ratio']:.3f}" if row["ratio"] else f"{peer} -"
+            rival = f", rival's time / ours {row['rival_ratio']:.4f}" if row.get("rival_ratio") else ""
             run.add("speed", f"{what} {row['shape']}{' causal' if row.get('causal') else ''}", ok,
-                    f"{row['tilec_tflops']:7.1f} TFLOP/s, {theirs}", seconds, row)
+                    f"{row['tilec_tflops']:7.1f} TFLOP/s, {theirs}{rival}", seconds, row)
         if not data:
             run.add("speed", what, False, "; ".join(lines[-3:]), seconds)
         elif data["missing"] and data["missing"] not in run.notes:
@@ -184,7 +185,7 @@ def speed(run, o):
               "--shapes", "4096x4096x4096,8192x8192x8192,4095x4097x4104")
     if run.has("sgemm_4096"):
         bench("sgemm sm_90a", "gemm_bench.py", "samples", "--image", "sm_90a", "--dtype", "f32", "--kernel", "sgemm_4096_sgemm",
-              "--shapes", SPEED[0], "--rounds", 15)
+              "--shapes", SPEED[0], "--rounds", 15, "--rival", run.library("sgemm-pipelined"))
     if run.has("attention_f16_128", "attention_f16_64", "attention_f16_128_causal"):
         bench("attention f16 sm_90a", "attention_bench.py", "samples", "--image", "sm_90a")
 

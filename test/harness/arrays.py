@@ -27,6 +27,13 @@ def to_float64(words, dtype):
     return words.astype(np.float64)
 
 
+def byte_bounds(array):
+    """First address of an array that is not empty and the one behind its last; numpy 1 and 2 keep this in different places."""
+    steps = [(n - 1) * s for n, s in zip(array.shape, array.strides)]
+    low = array.ctypes.data + sum(min(s, 0) for s in steps)
+    return low, array.ctypes.data + sum(max(s, 0) for s in steps) + array.itemsize
+
+
 class Array:
     """A tensor with guard bands. `storage` is a flat numpy array or torch tensor of storage words."""
 

@@ -6,6 +6,7 @@ import ctypes as c
 
 import numpy as np
 
+import arrays
 import rt
 
 
@@ -21,7 +22,7 @@ class _Copied:
 
     def __init__(self, driver, array):
         self.driver = driver
-        self.low, high = np.byte_bounds(array)
+        self.low, high = arrays.byte_bounds(array)
         self.bytes = np.ctypeslib.as_array((c.c_uint8 * (high - self.low)).from_address(self.low))
         self.memory = driver.allocate(self.bytes.size)
         driver.upload(self.memory, self.bytes)

@@ -53,7 +53,7 @@ class Lent:
     """A numpy array of somebody else's that kernels may read and write as long as this object lives."""
 
     def __init__(self, array):
-        self.low, high = np.byte_bounds(array)
+        self.low, high = arrays.byte_bounds(array)
         self.size, self.keep = high - self.low, array
         _live.add(self)
 

@@ -1,8 +1,8 @@
 """Times products against cuBLAS (torch.mm) in one process, candidates interleaved in random order, L2 flushed before each.
 
-usage: gemm_bench.py LIBRARY [--image ARCH] [--shapes MxNxK,..] [--dtype f16] [--trans nn] [--kernel NAME] [--rounds N] [--json FILE]
+usage: gemm_bench.py LIBRARY [--image ARCH] [--shapes MxNxK,..] [--dtype f16] [--trans nn] [--kernel NAME] [--rival LIBRARY] [--rounds N] [--json FILE]
 
-Without torch there is no cuBLAS column. Every element is checked against its bound first; exit status 1 if one is off.
+--rival is a library with the same kernel, made from another program: it is timed among the candidates. Without torch there is no cuBLAS column. Every element is checked against its bound first; exit status 1 if one is off.
 """
 import argparse
 import json
@@ -58,6 +58,7 @@ def main():
     p.add_argument("--dtype", default="f16")
     p.add_argument("--trans", default="nn")
     p.add_argument("--kernel")
+    p.add_argument("--rival")
     p.add_argument("--rounds", type=int, default=40)
     p.add_argument("--json")
     o = p.parse_args()
@@ -66,7 +67,9 @@ def main():
     library.keep_log()
     if o.image:
         library.image_filter(o.image)
-    kernel, rows, dtype = library.kernel(o.kernel or f"gemm_{o.dtype}_{o.trans}_matmul"), [], NAMES[o.dtype]
+    name = o.kernel or f"gemm_{o.dtype}_{o.trans}_matmul"
+    kernel, rows, dtype = library.kernel(name), [], NAMES[o.dtype]
+    rival = rt.Library(o.rival).kernel(name) if o.rival else None
     for text in o.shapes.split(","):
         m, n, k = map(int, text.split("x"))
         a, b, c = operands(device, m, n, k, dtype, o.trans)
@@ -77,11 +80,16 @@ def main():
         candidates = {"tilec": lambda: kernel(a, b, c)}
         if peer:
             candidates["cublas"] = peer[2]
+        if rival:
+            candidates["rival"] = lambda: rival(a, b, c)
         r = {"kernel": o.kernel or "gemm", "shape": text, "dtype": o.dtype, "trans": o.trans, "image": o.image, "error": error}
-        r.update(against(measure(candidates, o.rounds, device), "cublas", 2 * m * n * k))
+        times = measure(candidates, o.rounds, device)
+        r.update(against(times, "cublas", 2 * m * n * k))
+        r["rival_ratio"] = times["rival"] / times["tilec"] if rival else None
         rows.append(r)
         print(f"{o.dtype} {o.trans} {text:18s} error {error:7.3f} of its bound   tilec {r['tilec_tflops']:7.1f}   "
-              f"cuBLAS {cell(r['cublas_tflops'], '7.1f')} TFLOP/s   ratio {cell(r['ratio'], '.3f')}", flush=True)
+              f"cuBLAS {cell(r['cublas_tflops'], '7.1f')} TFLOP/s   ratio {cell(r['ratio'], '.3f')}"
+              + (f"   rival's time / tilec's {r['rival_ratio']:.4f}" if rival else ""), flush=True)
     print("images:", sorted({line for line in library.log if "image" in line})[:3])
     if missing:
         print("no cuBLAS column:", missing)
