@@ -1,5 +1,6 @@
 //===- BufferLayouts.cpp - where the elements of shared buffers lie ----------===//
 #include "BufferLayouts.h"
+#include "Divisibility.h"
 #include "LaunchFeatures.h"
 #include "tilec/Support/LayoutDecisions.h"
 
@@ -22,9 +23,11 @@ static bool mayStage(StoreOp store) {
 void tilec::tile::stageStores(LaunchOp launch) {
   if (!launch.getScheduleAttr().getStaging())
     return;
+  Divisibility known(launch->getParentOfType<KernelOp>());
   SmallVector<StoreOp> stores;
   launch.walk([&](StoreOp store) {
-    if (mayStage(store) && !store->getParentOfType<GenericOp>())
+    if (mayStage(store) && known.startsBox(store.getDest(), store.getOffsets()) &&
+        !store->getParentOfType<GenericOp>())
       stores.push_back(store);
   });
   for (StoreOp store : stores) {

@@ -138,3 +138,8 @@ int64_t Divisibility::ofElement(Value view, ValueRange offsets) const {
   }
   return align;
 }
+
+bool Divisibility::startsBox(Value view, ValueRange offsets) const {
+  int64_t bytes = std::max<int64_t>(1, getElementTypeOf(view.getType()).getIntOrFloatBitWidth() / 8);
+  return offsets.empty() || of(offsets.back()) % (16 / std::gcd<int64_t>(16, bytes)) == 0;
+}

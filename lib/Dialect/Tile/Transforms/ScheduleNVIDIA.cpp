@@ -220,7 +220,8 @@ void Scheduler::writeEngines(LaunchOp l, bool wide) {
       bool readOnly = arg && !launchWrites(l, *arg);
       bool same = getElementTypeOf(copy.getSource().getType()) == getElementTypeOf(copy.getDest().getType());
       auto view = cast<ViewType>(copy.getSource().getType());
-      if (readOnly && plan.roles && tmaShape(copy))
+      if (readOnly && plan.roles && tmaShape(copy) &&
+          known.startsBox(copy.getSource(), copy.getSourceOffsets()))
         engine = Engine::tma;
       else if (readOnly && same && !copy.getTranspose() && !copy.getIm2col() && !view.getSafe() &&
                !plan.roles && target.engines.cpAsync && loop &&
