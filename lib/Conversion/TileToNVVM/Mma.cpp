@@ -159,121 +159,163 @@ bool NVVMEmitter::storeMatrices(Value value, const Layout &fragment, Type elemen
   return true;
 }
 
-namespace {
-/// An operand of mma.sync, by its 32-bit words.
-struct Operand {
-  Layout layout; ///< d0 = m or k, d1 = k or n
-  std::function<Value(int64_t)> word;
-};
+namespace tilec::simt {
+/// A product as a sequence of mma.sync: each reads words of its operands and adds to words of the sums.
+class NVVMEmitter::WarpProduct {
+public:
+  WarpProduct(NVVMEmitter &e, GemmOp op) : e(e), code(e.code), op(op), shape(op.getInstAttr().getShape()) {}
+  LogicalResult emit();
 
-/// One instruction: first words of its operands and of its accumulator.
-struct Step {
-  int64_t a, b, acc;
-};
-} // namespace
+private:
+  /// An operand, by its 32-bit words.
+  struct Operand {
+    Layout layout; ///< d0 = m or k, d1 = k or n
+    std::function<Value(int64_t)> word;
+    int64_t words; ///< of one instruction
+  };
+  /// One instruction: first words of its operands and of its sums.
+  struct Step {
+    int64_t a, b, acc;
+  };
 
-LogicalResult NVVMEmitter::emitMmaSync(GemmOp op) {
-  InstAttr inst = op.getInstAttr();
-  ArrayRef<int64_t> shape = inst.getShape();
-  Type element = getElementTypeOf(op.getA().getType()), bElement = getElementTypeOf(op.getB().getType());
-  TileType accType = op.getResult().getType();
-  Type acc = accType.getElementType();
-  const MatrixAtom *atom =
-      matrixAtom(MatrixKind::MMASync, element.getIntOrFloatBitWidth(), shape[0], shape[1], shape[2]);
-  StringRef at = operandTypeName(element, op->hasAttr(TileDialect::kAUnsignedAttrName));
-  StringRef bt = operandTypeName(bElement, op->hasAttr(TileDialect::kBUnsignedAttrName));
-  if (!atom || at.empty() || bt.empty() || inst.getSwapped())
-    return unsupported(*op, "mma.sync on these types");
-  // Buffers are read as the instructions need them, a step ahead; everything else lies in registers.
-  auto readOperand = [&](unsigned which) {
-    Value operand = which == 0 ? op.getA() : op.getB();
-    Operand o;
-    if (isa<BufferType>(operand.getType())) {
-      Layout l = ThreadLayouts(launch, target).operand(op, which);
-      if (auto reader = MatrixReader::make(*this, l, getElementTypeOf(operand.getType()), operand)) {
-        l = squeezeOnes(l, getShapeOf(operand.getType()));
-        o.layout = (which == 0 ? op.getTransA() : op.getTransB()) ? l.transpose() : l;
-        auto shared = std::make_shared<MatrixReader>(std::move(*reader));
-        o.word = [shared](int64_t i) { return shared->word(i); };
-        return o;
-      }
+  Operand readOperand(unsigned which, const Layout &atom);
+  LogicalResult collectSteps(const MatrixAtom &atom);
+  void writeInstruction(StringRef aType, StringRef bType);
+  void fetch(int64_t from);
+  void multiply(const Step &step);
+
+  NVVMEmitter &e;
+  Code &code;
+  GemmOp op;
+  ArrayRef<int64_t> shape; ///< of the instruction: m, n, k
+  Operand a, b;
+  Layout sums;
+  SmallVector<Value> words; ///< of the sums
+  int64_t accWords = 0;     ///< of one instruction
+  SmallVector<Step> steps;  ///< along k, then over the registers of the sums
+  int64_t perK = 0;         ///< steps that share their k
+  std::string text, constraints;
+};
+} // namespace tilec::simt
+
+/// Buffers are read as the instructions need them; everything else lies in registers.
+NVVMEmitter::WarpProduct::Operand NVVMEmitter::WarpProduct::readOperand(unsigned which, const Layout &atom) {
+  Value operand = which == 0 ? op.getA() : op.getB();
+  Type element = getElementTypeOf(operand.getType());
+  Operand o;
+  o.words = atom.inSize(DimId::Reg) * element.getIntOrFloatBitWidth() / 32;
+  if (isa<BufferType>(operand.getType())) {
+    Layout l = ThreadLayouts(e.launch, e.target).operand(op, which);
+    if (auto reader = MatrixReader::make(e, l, element, operand)) {
+      l = squeezeOnes(l, getShapeOf(operand.getType()));
+      o.layout = (which == 0 ? op.getTransA() : op.getTransB()) ? l.transpose() : l;
+      auto shared = std::make_shared<MatrixReader>(std::move(*reader));
+      o.word = [shared](int64_t i) { return shared->word(i); };
+      return o;
     }
-    Value words = code.bitcast(operandFragment(op, which, o.layout), code.b.getI32Type());
-    o.word = [this, words](int64_t i) { return code.element(words, i); };
-    return o;
-  };
-  Operand a = readOperand(0), b = readOperand(1);
-  Layout la = a.layout, lb = b.layout, lc = squeezeOnes(accType.getLayout().getLayout(), accType.getShape());
-  int64_t perA = atom->a.inSize(DimId::Reg), perB = atom->b.inSize(DimId::Reg),
-          perC = atom->d.inSize(DimId::Reg);
-  if (!la.over(atom->a) || !lb.over(atom->b) || !lc.over(atom->d))
-    return unsupported(*op, "a product whose operands do not consist of the instruction's fragments");
-  auto startA = atomStarts(la, perA), startB = atomStarts(lb, perB);
-  Type i32 = code.b.getI32Type();
-  bool isInt = acc.isInteger(32), half = acc.isF16();
-  int64_t wa = perA * element.getIntOrFloatBitWidth() / 32, wb = perB * bElement.getIntOrFloatBitWidth() / 32;
-  Value old = get(op.getAcc());
-  if (op.getClear())
-    old = code.select(flatten(op.getClear()).front(), code.zero(old.getType()), old);
-  Value cWords = half ? code.bitcast(old, i32) : old;
-  int64_t wc = half ? perC / 2 : perC;
-  SmallVector<Value> c = code.elements(cWords);
-  std::string dt = isInt ? "s32" : half ? "f16" : "f32";
-  std::string name = "mma.sync.aligned.m" + std::to_string(shape[0]) + "n" + std::to_string(shape[1]) + "k" +
-                     std::to_string(shape[2]) + ".row.col." + dt + "." + at.str() + "." + bt.str() + "." +
-                     dt + " ";
-  auto list = [](int64_t from, int64_t n) {
-    std::string text = "{";
-    for (int64_t i = 0; i < n; ++i)
-      text += (i ? ", $" : "$") + std::to_string(from + i);
-    return text + "}";
-  };
-  std::string text =
-      name + list(0, wc) + ", " + list(2 * wc, wa) + ", " + list(2 * wc + wa, wb) + ", " + list(0, wc) + ";";
-  std::string constraints;
-  for (int64_t i = 0; i < wc; ++i)
-    constraints += std::string(acc.isF32() ? "=f" : "=r") + ",";
-  for (int64_t i = 0; i < wc; ++i)
-    constraints += std::to_string(i) + ",";
-  for (int64_t i = 0; i < wa + wb; ++i)
-    constraints += i ? ",r" : "r";
-  Type word = c[0].getType();
-  Type result = LLVM::LLVMStructType::getLiteral(code.b.getContext(), SmallVector<Type>(wc, word));
-  int64_t depth = dropOnes(getShapeOf(op.getA().getType()))[op.getTransA() ? 0 : 1];
-  auto mRegs = lc.contributions(DimId::Reg, DimId::D0), nRegs = lc.contributions(DimId::Reg, DimId::D1);
-  // A step's operands are read while the products of the step before it run.
-  SmallVector<Step> steps;
-  for (int64_t k = 0; k < depth; k += shape[2])
-    for (int64_t r = 0; r < lc.inSize(DimId::Reg); r += perC) {
-      auto ia = startA.find({mRegs[r].first + mRegs[r].second, k});
-      auto ib = startB.find({k, nRegs[r].first + nRegs[r].second});
-      if (ia == startA.end() || ib == startB.end())
-        return unsupported(*op, "a product whose operands lie in other warps");
-      steps.push_back({ia->second / perA * wa, ib->second / perB * wb, r / perC * wc});
-    }
-  int64_t each = lc.inSize(DimId::Reg) / perC;
-  auto fetch = [&](int64_t from) {
-    for (int64_t i = from; i < std::min<int64_t>(from + each, steps.size()); ++i) {
-      for (int64_t w = 0; w < wa; ++w)
-        a.word(steps[i].a + w);
-      for (int64_t w = 0; w < wb; ++w)
-        b.word(steps[i].b + w);
-    }
-  };
-  fetch(0);
-  for (auto [i, step] : llvm::enumerate(steps)) {
-    if (int64_t(i) % each == 0)
-      fetch(i + each);
-    SmallVector<Value> operands(c.begin() + step.acc, c.begin() + step.acc + wc);
-    for (int64_t w = 0; w < wa; ++w)
-      operands.push_back(a.word(step.a + w));
-    for (int64_t w = 0; w < wb; ++w)
-      operands.push_back(b.word(step.b + w));
-    Value d = code.assembly(result, text, constraints, operands, /*memory=*/false);
-    for (int64_t w = 0; w < wc; ++w)
-      c[step.acc + w] = LLVM::ExtractValueOp::create(code.b, code.loc, d, ArrayRef<int64_t>{w});
   }
-  Value out = code.fromElements(c);
-  set(op.getResult(), half ? code.bitcast(out, acc) : out);
+  Value all = code.bitcast(e.operandFragment(op, which, o.layout), code.b.getI32Type());
+  o.word = [this, all](int64_t i) { return code.element(all, i); };
+  return o;
+}
+
+LogicalResult NVVMEmitter::WarpProduct::collectSteps(const MatrixAtom &atom) {
+  if (!a.layout.over(atom.a) || !b.layout.over(atom.b) || !sums.over(atom.d))
+    return e.unsupported(*op, "a product whose operands do not consist of the instruction's fragments");
+  int64_t perA = atom.a.inSize(DimId::Reg), perB = atom.b.inSize(DimId::Reg),
+          perC = atom.d.inSize(DimId::Reg);
+  auto startA = atomStarts(a.layout, perA), startB = atomStarts(b.layout, perB);
+  auto rows = sums.contributions(DimId::Reg, DimId::D0), columns = sums.contributions(DimId::Reg, DimId::D1);
+  int64_t registers = sums.inSize(DimId::Reg);
+  int64_t depth = dropOnes(getShapeOf(op.getA().getType()))[op.getTransA() ? 0 : 1];
+  perK = registers / perC;
+  for (int64_t k = 0; k < depth; k += shape[2])
+    for (int64_t r = 0; r < registers; r += perC) {
+      auto ia = startA.find({rows[r].first + rows[r].second, k});
+      auto ib = startB.find({k, columns[r].first + columns[r].second});
+      if (ia == startA.end() || ib == startB.end())
+        return e.unsupported(*op, "a product whose operands lie in other warps");
+      steps.push_back({ia->second / perA * a.words, ib->second / perB * b.words, r / perC * accWords});
+    }
   return success();
 }
+
+/// PTX ISA, "mma": d, a, b, c, where the sums d take the registers of c.
+void NVVMEmitter::WarpProduct::writeInstruction(StringRef aType, StringRef bType) {
+  Type acc = op.getResult().getType().getElementType();
+  std::string sum = acc.isInteger(32) ? "s32" : acc.isF16() ? "f16" : "f32";
+  auto list = [](int64_t from, int64_t n) {
+    std::string registers = "{";
+    for (int64_t i = 0; i < n; ++i)
+      registers += (i ? ", $" : "$") + std::to_string(from + i);
+    return registers + "}";
+  };
+  text = "mma.sync.aligned.m" + std::to_string(shape[0]) + "n" + std::to_string(shape[1]) + "k" +
+         std::to_string(shape[2]) + ".row.col." + sum + "." + aType.str() + "." + bType.str() + "." + sum +
+         " " + list(0, accWords) + ", " + list(2 * accWords, a.words) + ", " +
+         list(2 * accWords + a.words, b.words) + ", " + list(0, accWords) + ";";
+  for (int64_t i = 0; i < accWords; ++i)
+    constraints += std::string(acc.isF32() ? "=f" : "=r") + ",";
+  for (int64_t i = 0; i < accWords; ++i)
+    constraints += std::to_string(i) + ",";
+  for (int64_t i = 0; i < a.words + b.words; ++i)
+    constraints += i ? ",r" : "r";
+}
+
+/// Reads the operands of the steps that share their k.
+void NVVMEmitter::WarpProduct::fetch(int64_t from) {
+  for (int64_t i = from; i < std::min<int64_t>(from + perK, steps.size()); ++i) {
+    for (int64_t w = 0; w < a.words; ++w)
+      a.word(steps[i].a + w);
+    for (int64_t w = 0; w < b.words; ++w)
+      b.word(steps[i].b + w);
+  }
+}
+
+void NVVMEmitter::WarpProduct::multiply(const Step &step) {
+  SmallVector<Value> operands(words.begin() + step.acc, words.begin() + step.acc + accWords);
+  for (int64_t w = 0; w < a.words; ++w)
+    operands.push_back(a.word(step.a + w));
+  for (int64_t w = 0; w < b.words; ++w)
+    operands.push_back(b.word(step.b + w));
+  Type result =
+      LLVM::LLVMStructType::getLiteral(code.b.getContext(), SmallVector<Type>(accWords, words[0].getType()));
+  Value d = code.assembly(result, text, constraints, operands, /*memory=*/false);
+  for (int64_t w = 0; w < accWords; ++w)
+    words[step.acc + w] = LLVM::ExtractValueOp::create(code.b, code.loc, d, ArrayRef<int64_t>{w});
+}
+
+LogicalResult NVVMEmitter::WarpProduct::emit() {
+  Type aElement = getElementTypeOf(op.getA().getType()), bElement = getElementTypeOf(op.getB().getType());
+  const MatrixAtom *atom =
+      matrixAtom(MatrixKind::MMASync, aElement.getIntOrFloatBitWidth(), shape[0], shape[1], shape[2]);
+  StringRef aType = operandTypeName(aElement, op->hasAttr(TileDialect::kAUnsignedAttrName));
+  StringRef bType = operandTypeName(bElement, op->hasAttr(TileDialect::kBUnsignedAttrName));
+  if (!atom || aType.empty() || bType.empty() || op.getInstAttr().getSwapped())
+    return e.unsupported(*op, "mma.sync on these types");
+  TileType type = op.getResult().getType();
+  bool half = type.getElementType().isF16(); // two sums in a word
+  a = readOperand(0, atom->a);
+  b = readOperand(1, atom->b);
+  sums = squeezeOnes(type.getLayout().getLayout(), type.getShape());
+  accWords = atom->d.inSize(DimId::Reg) / (half ? 2 : 1);
+  if (failed(collectSteps(*atom)))
+    return failure();
+  Value old = e.get(op.getAcc());
+  if (op.getClear())
+    old = code.select(e.flatten(op.getClear()).front(), code.zero(old.getType()), old);
+  words = code.elements(half ? code.bitcast(old, code.b.getI32Type()) : old);
+  writeInstruction(aType, bType);
+  // A step's operands are read while the products of the step before it run.
+  fetch(0);
+  for (auto [i, step] : llvm::enumerate(steps)) {
+    if (int64_t(i) % perK == 0)
+      fetch(i + perK);
+    multiply(step);
+  }
+  Value out = code.fromElements(words);
+  e.set(op.getResult(), half ? code.bitcast(out, type.getElementType()) : out);
+  return success();
+}
+
+LogicalResult NVVMEmitter::emitMmaSync(GemmOp op) { return WarpProduct(*this, op).emit(); }

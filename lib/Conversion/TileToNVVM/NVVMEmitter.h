@@ -63,6 +63,7 @@ private:
   //===- Products (Wgmma.cpp, Mma.cpp) -----------------------------------------------===//
   struct Product;
   class MatrixReader;
+  class WarpProduct;
   LogicalResult readProduct(Operation *op, Product &p);
   LogicalResult issueWgmma(Product &p, SmallVector<Value> &acc);
   LogicalResult emitAsyncGemm(tile::AsyncGemmOp op);
