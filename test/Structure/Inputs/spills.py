@@ -2,9 +2,9 @@
 
 usage: spills.py TILEC gemm|samples [--all]
 
-`gemm` takes points of samples/gemm's tune menu: every tile in float32 in all forms (transposes), every tile of 128 x 256 or more in
-16 bits in all forms with every BK, the smaller ones in two. BK otherwise, stages, chips and the two 16-bit types take turns, since
-they change few registers: of all 1700 points, 3, 4 and 5 stages differ in two, float16 and bfloat16 in none. --all: every point.
+`gemm` takes points of samples/gemm's tune menu: the tiles of 128 x 256 or more in all forms (transposes), the smaller ones, which
+are far from spilling, in two forms in float32 and one in 16 bits. BK, stages, chips and the two 16-bit types take turns, since they
+change few registers: of all 1700 points, 3, 4 and 5 stages differ in two, float16 and bfloat16 in none. --all: every point.
 `samples` takes the others as CI uses them. What a chip has no room for (E0402, E0406) is counted and printed.
 """
 import argparse
@@ -41,14 +41,12 @@ def gemm_points(everything):
         return
     turn = 0
     for (t, (bm, bn)), (f, (kind, ta, tb)) in itertools.product(enumerate(sizes), enumerate(forms)):
-        large, half = bm * bn >= 128 * 256, kind == "half"
-        if half and not large and (t + f) % 2:
+        if bm * bn < 128 * 256 and (t + f) % (4 if kind == "half" else 2):
             continue
-        for bk in m["BK"] if half and large else [m["BK"][turn // 2 % len(m["BK"])]]:
-            dtype = ("float16", "bfloat16")[turn // 3 % 2] if half else kind
-            stages = m["stages"][(turn + turn // len(m["stages"])) % len(m["stages"])]
-            yield CHIPS[(turn + turn // 8) % 2], "gemm", flags(dtype, ta, tb, bm, bn, bk, stages)
-            turn += 1
+        dtype = ("float16", "bfloat16")[turn // 3 % 2] if kind == "half" else kind
+        bk, stages = m["BK"][turn // 2 % len(m["BK"])], m["stages"][(turn + turn // len(m["stages"])) % len(m["stages"])]
+        yield CHIPS[(turn + turn // 8) % 2], "gemm", flags(dtype, ta, tb, bm, bn, bk, stages)
+        turn += 1
 
 
 def flags(dtype, ta, tb, bm, bn, bk, stages):
