@@ -230,6 +230,7 @@ static void applyReport(Variant &variant, ArrayRef<KernelReport> reports) {
 void target::applyReport(Image &image, DeviceImage compiled) {
   image.kind = compiled.kind;
   image.bytes = std::move(compiled.bytes);
+  image.ptxasVersion = std::move(compiled.ptxasVersion);
   for (auto &launches : image.variants)
     for (auto &variants : launches)
       for (Variant &variant : variants)

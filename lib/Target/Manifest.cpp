@@ -55,8 +55,9 @@ private:
     j.attribute("tilec", text(options.tilecVersion));
     j.attribute("language", "0.1");
     j.attribute("runtimeAbi", kRuntimeABI);
-    if (!options.ptxasVersion.empty())
-      j.attribute("ptxas", text(options.ptxasVersion));
+    auto assembled = find_if(library.images, [](const Image &image) { return !image.ptxasVersion.empty(); });
+    if (assembled != library.images.end())
+      j.attribute("ptxas", text(assembled->ptxasVersion));
     j.attributeArray("flags", [&] {
       for (const std::string &flag : options.flags)
         j.value(text(flag));

@@ -265,6 +265,7 @@ static Error assemble(DeviceImage &image, const TargetDesc &target, const Backen
   if (!bytes)
     return bytes.takeError();
   image.bytes = std::move(*bytes);
+  image.ptxasVersion = ptxas->version;
   return Error::success();
 }
 

@@ -119,7 +119,8 @@ static Library tables() {
              std::string("\x7f"
                          "CUBIN\0\1\2",
                          9),
-             {{{gpuVariant("mm.0")}, {}}, {}}};
+             {{{gpuVariant("mm.0")}, {}}, {}},
+             "13.0"};
   Variant plain;
   plain.symbol = "mm.0";
   plain.threads = 128;

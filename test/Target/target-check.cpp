@@ -140,7 +140,7 @@ static int object(ArrayRef<StringRef> args) {
     return 1;
   ObjectOptions objectOptions;
   objectOptions.backend = options;
-  objectOptions.manifest = {"0.1.0", {}, ""};
+  objectOptions.manifest = {"0.1.0", {}};
   bool llvm = args[2] == "-";
   Expected<std::string> bytes =
       llvm ? emitHostLLVM(*module, *library, objectOptions) : emitObject(*module, *library, objectOptions);
@@ -242,7 +242,7 @@ static int run(StringRef command, ArrayRef<StringRef> args) {
     return header(args);
   if (command == "manifest" && args.size() == 1) {
     std::optional<Library> library = sampleLibrary(args[0]);
-    outs() << (library ? emitManifest(*library, {"0.1.0", {"--arch=cpu"}, "13.0"}) : "");
+    outs() << (library ? emitManifest(*library, {"0.1.0", {"--arch=cpu"}}) : "");
     return library ? 0 : 2;
   }
   if (command == "object" && args.size() >= 3)

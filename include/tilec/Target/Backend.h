@@ -62,6 +62,7 @@ struct DeviceImage {
   Image::Kind kind = Image::Cubin;
   std::string arch;
   std::string bytes;                 ///< empty unless StopAfter::Image
+  std::string ptxasVersion;          ///< that made the bytes
   std::string llvm;                  ///< LLVM IR text, when asked for
   std::string isa;                   ///< PTX or assembly, when asked for
   std::vector<KernelReport> kernels; ///< in the order of the module

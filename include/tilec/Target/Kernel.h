@@ -77,6 +77,7 @@ struct Image {
   std::string bytes;
   std::vector<std::vector<std::vector<Variant>>>
       variants; ///< [kernel][launch][variant]; empty list: not compiled
+  std::string ptxasVersion = {}; ///< "13.0"; empty: ptxas had no part in it
 };
 
 struct Dim {

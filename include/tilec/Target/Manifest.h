@@ -10,7 +10,6 @@ namespace tilec::target {
 struct ManifestOptions {
   std::string tilecVersion; ///< "0.1.0"
   std::vector<std::string> flags;
-  std::string ptxasVersion; ///< empty: not used
 };
 
 /// Schema version of the manifest, see docs/Manifest.md.
