@@ -38,7 +38,7 @@ def ExpandMath : Pass<"tile-expand-math", "::mlir::ModuleOp"> {
     into forms that never trap. Denormals are kept throughout.
   }];
   let options = [
-    Option<"level", "level", "unsigned", "3", "x86-64 level: 2, 3 or 4; 0: a GPU, functions only">];
+    Option<"level", "level", "unsigned", "3", "x86-64 level: 2, 3 or 4; 0: a GPU">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
     "::mlir::vector::VectorDialect"];
 }

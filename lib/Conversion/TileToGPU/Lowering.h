@@ -3,6 +3,7 @@
 #define TILEC_LIB_CONVERSION_TILETOGPU_LOWERING_H
 #include "Emitter.h"
 #include "mlir/Pass/PassManager.h"
+#include "tilec/Dialect/Tile/IR/KernelTarget.h"
 
 namespace tilec::simt {
 
@@ -10,8 +11,7 @@ namespace tilec::simt {
 template <typename EmitterType>
 LogicalResult convertDeviceKernels(ModuleOp module, Family family, StringRef prefix) {
   for (tile::KernelOp kernel : llvm::make_early_inc_range(module.getOps<tile::KernelOp>())) {
-    auto attr = kernel->getAttrOfType<tile::TargetAttr>(tile::TileDialect::kTargetAttrName);
-    const TargetDesc *target = attr ? lookupTarget(attr.getChip()) : nullptr;
+    const TargetDesc *target = tile::targetOf(kernel);
     if (!kernel.isDevice() || !target || target->family != family)
       continue;
     OpBuilder builder(kernel);
