@@ -20,9 +20,10 @@ using namespace tilec::fuzz;
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define TILEC_FUZZ_SANITIZED 1
-// LLVM's allocators poison memory that its own uninstrumented code then uses.
+// LLVM's allocators poison memory that its own uninstrumented code then uses, and its threads have a signal stack
+// that AddressSanitizer would unmap as if it were its own.
 extern "C" const char *__asan_default_options() {
-  return "allow_user_poisoning=0:hard_rss_limit_mb=3072:detect_leaks=0";
+  return "allow_user_poisoning=0:use_sigaltstack=0:hard_rss_limit_mb=3072:detect_leaks=0";
 }
 extern "C" const char *__ubsan_default_options() { return "halt_on_error=1:print_stacktrace=1"; }
 extern "C" void __sanitizer_set_death_callback(void (*)(void));
