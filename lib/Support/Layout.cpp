@@ -173,7 +173,9 @@ LogicalResult Layout::normalise(std::string *why) {
   return success();
 }
 
-hash_code tilec::hash_value(const Layout &l) {
+namespace tilec {
+// Declared by its friend alone: a qualified name would not find it.
+hash_code hash_value(const Layout &l) {
   hash_code h = llvm::hash_value(l.inputs.size());
   for (const Layout::In &in : l.inputs) {
     h = hash_combine(h, static_cast<unsigned>(in.id), in.digits.size());
@@ -184,6 +186,7 @@ hash_code tilec::hash_value(const Layout &l) {
     h = hash_combine(h, static_cast<unsigned>(o.id), o.size, o.zone);
   return h;
 }
+} // namespace tilec
 
 //===----------------------------------------------------------------------===//
 // Looking
