@@ -59,3 +59,24 @@ tile.kernel @one(%X: !tile.view<?xf32>, %n: index, %p: i1) {
   }
   tile.yield
 }
+
+// No loop fills it from a tensor: two buffers would take twice the memory for nothing.
+// CHECK-LABEL: tile.kernel @no_loop
+// CHECK-COUNT-1: tile.alloc
+// CHECK-NOT: tile.alloc
+tile.kernel @no_loop(%X: !tile.view<?xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.launch (%b) in (%c1) {
+    %s = tile.alloc : !tile.buffer<64xf32>
+    tile.copy %X[%c0] to %s : !tile.view<?xf32>, !tile.buffer<64xf32>
+    %x = tile.load %s : !tile.buffer<64xf32> -> !tile.tile<64xf32>
+    tile.store %x to %X[%c1] : !tile.tile<64xf32>, !tile.view<?xf32>
+    tile.copy %X[%n] to %s : !tile.view<?xf32>, !tile.buffer<64xf32>
+    scf.for %i = %c0 to %n step %c1 {
+      %y = tile.load %s : !tile.buffer<64xf32> -> !tile.tile<64xf32>
+      tile.store %y to %X[%i] : !tile.tile<64xf32>, !tile.view<?xf32>
+    }
+  }
+  tile.yield
+}

@@ -2,6 +2,7 @@
 // Whatever two roles touch lives as long as the launch, so do rings; nothing is overlaid. First the largest
 // alignments, the mbarriers last.
 #include "LaunchScratch.h"
+#include "SourceNames.h"
 #include "tilec/Dialect/Tile/IR/KernelTarget.h"
 #include "tilec/Dialect/Tile/IR/SharedMemory.h"
 #include "tilec/Dialect/Tile/Transforms/Passes.h"
@@ -19,6 +20,7 @@ namespace {
 struct Piece {
   Operation *owner;
   unsigned index; ///< buffer of a ring
+  BufferType type;
   int64_t bytes, align;
   size_t order = 0; ///< in the program
 };
@@ -40,13 +42,13 @@ struct AllocateShared : tilec::tile::impl::TileAllocateSharedBase<AllocateShared
     SmallVector<RingOp> rings;
     launch.walk([&](Operation *op) {
       if (auto alloc = dyn_cast<AllocOp>(op)) {
-        pieces.push_back(
-            {op, 0, bufferBytes(alloc.getBuffer().getType()), bufferAlign(alloc.getBuffer().getType())});
+        pieces.push_back({op, 0, alloc.getBuffer().getType(), bufferBytes(alloc.getBuffer().getType()),
+                          bufferAlign(alloc.getBuffer().getType())});
       } else if (auto ring = dyn_cast<RingOp>(op)) {
         rings.push_back(ring);
         for (auto [i, type] : llvm::enumerate(ring.getRing().getType().getBuffers())) {
           auto buffer = cast<BufferType>(type);
-          pieces.push_back({op, unsigned(i), slotBytes(buffer), bufferAlign(buffer)});
+          pieces.push_back({op, unsigned(i), buffer, slotBytes(buffer), bufferAlign(buffer)});
         }
       }
     });
@@ -91,6 +93,7 @@ struct AllocateShared : tilec::tile::impl::TileAllocateSharedBase<AllocateShared
                                << target->name << " allows " << target->sharedBytes;
     for (const Piece &piece : pieces)
       error.attachNote(piece.owner->getLoc())
+          << describe(piece.owner->getLoc(), piece.type.getShape(), piece.type.getElementType()) << ", takes "
           << piece.bytes << " bytes"
           << (depthOf(piece.owner) > 1 ? " in each of " + std::to_string(depthOf(piece.owner)) + " stages"
                                        : std::string());

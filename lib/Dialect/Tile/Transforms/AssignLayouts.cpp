@@ -6,6 +6,7 @@
 #include "BufferLayouts.h"
 #include "LaunchFeatures.h"
 #include "LegalizeOperands.h"
+#include "SourceNames.h"
 #include "ThreadLayouts.h"
 #include "tilec/Dialect/Tile/IR/KernelTarget.h"
 #include "tilec/Dialect/Tile/Transforms/Passes.h"
@@ -248,15 +249,16 @@ LogicalResult Assigner::checkSizes() {
     int64_t most = isSum ? sums : mostElements, elements = type.getLayout().getNumRegs();
     int64_t bits = element.isIndex() ? 64 : std::max(8u, element.getIntOrFloatBitWidth());
     int64_t registers = llvm::divideCeil(elements * bits, 32);
+    auto refuse = [&] {
+      return emitError(v.getLoc()) << "[E0406] the " << (isSum ? "product " : "tile ")
+                                   << describe(v.getLoc(), type.getShape(), element);
+    };
     if (registers > most)
-      return emitError(v.getLoc()) << "[E0406] a " << (isSum ? "product" : "tile") << " of "
-                                   << type.getNumElements() << " elements takes " << registers
-                                   << " registers of each thread, at most " << most
-                                   << " fit; use smaller tiles or more threads";
+      return refuse() << " takes " << registers << " registers of each thread, at most " << most
+                      << " fit; use smaller tiles or more threads";
     if (elements > mostElements)
-      return emitError(v.getLoc()) << "[E0406] a tile of " << type.getNumElements() << " elements puts "
-                                   << elements << " into each thread, at most " << mostElements
-                                   << " are supported; use smaller tiles or more threads";
+      return refuse() << " puts " << elements << " elements into each thread, at most " << mostElements
+                      << " are supported; use smaller tiles or more threads";
   }
   return success();
 }

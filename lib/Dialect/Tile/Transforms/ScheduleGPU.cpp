@@ -1,5 +1,6 @@
 //===- ScheduleGPU.cpp - what the schedulers of GPUs share -------------------===//
 #include "ScheduleGPU.h"
+#include "SourceNames.h"
 
 using namespace mlir;
 using namespace tilec;
@@ -12,17 +13,48 @@ int64_t tilec::tile::elementBytes(Type type) {
   return buffer.getNumElements() * std::max<int64_t>(8, buffer.getElementType().getIntOrFloatBitWidth()) / 8;
 }
 
-LogicalResult tilec::tile::fitStages(LaunchOp l, const TargetDesc &target, int64_t staging,
-                                     int64_t reserved, llvm::function_ref<int64_t(scf::ForOp)> most) {
+/// Bytes of shared memory that an operand in registers passes through on its way to the plain units.
+static int64_t passThroughBytes(GemmOp gemm, Value operand) {
+  auto t = dyn_cast<TileType>(operand.getType());
+  if (!t || gemm.getInstAttr().getKind() != InstKind::fma)
+    return 0;
+  return t.getNumElements() * std::max<int64_t>(8, t.getElementType().getIntOrFloatBitWidth()) / 8;
+}
+
+/// E0402 with everything that takes part in the sum.
+static LogicalResult refuseBuffers(LaunchOp l, const TargetDesc &target, int64_t bytes, int64_t reserved) {
+  InFlightDiagnostic error = l.emitError() << "[E0402] the buffers of this launch need " << bytes
+                                           << " bytes of shared memory; " << target.name << " allows "
+                                           << target.sharedBytes;
+  if (reserved)
+    error << ", " << reserved << " of them for barriers and exchanges between warps";
+  l.walk([&](AllocOp alloc) {
+    BufferType type = alloc.getBuffer().getType();
+    error.attachNote(alloc.getLoc()) << describe(alloc.getLoc(), type.getShape(), type.getElementType())
+                                     << ", takes " << elementBytes(type) << " bytes";
+  });
+  l.walk([&](GemmOp gemm) {
+    for (Value operand : {gemm.getA(), gemm.getB()})
+      if (int64_t through = passThroughBytes(gemm, operand)) {
+        auto t = cast<TileType>(operand.getType());
+        error.attachNote(gemm.getLoc())
+            << "an operand of this product in registers, " << shapeAndDtype(t.getShape(), t.getElementType())
+            << ", passes through " << through << " bytes on its way to the plain arithmetic units";
+      }
+  });
+  error.attachNote(l.getLoc()) << "smaller tiles or narrower types make it fit";
+  return error;
+}
+
+LogicalResult tilec::tile::fitStages(LaunchOp l, const TargetDesc &target, int64_t staging, int64_t reserved,
+                                     llvm::function_ref<int64_t(scf::ForOp)> most) {
   int64_t fixed = 0;
   SmallVector<std::pair<scf::ForOp, int64_t>> loops;
   l.walk([&](AllocOp alloc) { fixed += elementBytes(alloc.getBuffer().getType()); });
   // Register operands of products on the plain units will pass through shared memory.
   l.walk([&](GemmOp gemm) {
     for (Value operand : {gemm.getA(), gemm.getB()})
-      if (auto t = dyn_cast<TileType>(operand.getType()); t && gemm.getInstAttr().getKind() == InstKind::fma)
-        fixed +=
-            t.getNumElements() * std::max<int64_t>(8, t.getElementType().getIntOrFloatBitWidth()) / 8;
+      fixed += passThroughBytes(gemm, operand);
   });
   l.walk([&](scf::ForOp loop) {
     if (!loop->hasAttr(TileDialect::kPipelineAttrName))
@@ -37,17 +69,8 @@ LogicalResult tilec::tile::fitStages(LaunchOp l, const TargetDesc &target, int64
     loops.push_back({loop, bytes});
   });
   int64_t limit = int64_t(target.sharedBytes) - reserved - staging, used = fixed;
-  if (fixed > int64_t(target.sharedBytes) - reserved) {
-    InFlightDiagnostic error = l.emitError() << "[E0402] the buffers of this launch need " << fixed
-                                             << " bytes of shared memory; " << target.name << " allows "
-                                             << target.sharedBytes - reserved;
-    l.walk([&](AllocOp alloc) {
-      error.attachNote(alloc.getLoc())
-          << "this buffer of " << alloc.getBuffer().getType().getNumElements() << " elements takes "
-          << elementBytes(alloc.getBuffer().getType()) << " bytes";
-    });
-    return error;
-  }
+  if (fixed > int64_t(target.sharedBytes) - reserved)
+    return refuseBuffers(l, target, fixed, reserved);
   for (auto [loop, bytes] : loops) {
     auto asked = loop->getAttrOfType<PipelineAttr>(TileDialect::kPipelineAttrName);
     // Only an engine fetches ahead; plain copies need one version of the buffer.
@@ -59,9 +82,9 @@ LogicalResult tilec::tile::fitStages(LaunchOp l, const TargetDesc &target, int64
       --have;
     used += (have - 1) * bytes;
     if (have < want && !asked.getInferred())
-      loop.emitRemark() << "[R0401] " << have << (have == 1 ? " stage" : " stages") << " instead of " << want << ": each takes " << bytes
-                        << " bytes of the " << target.sharedBytes << " bytes of shared memory of "
-                        << target.name
+      loop.emitRemark() << "[R0401] " << have << (have == 1 ? " stage" : " stages") << " instead of " << want
+                        << ": each takes " << bytes << " bytes of the " << target.sharedBytes
+                        << " bytes of shared memory of " << target.name
                         << (staging ? ", and staging of the result " + std::to_string(staging)
                                     : std::string());
     loop->setAttr(TileDialect::kPipelineAttrName,
@@ -69,7 +92,6 @@ LogicalResult tilec::tile::fitStages(LaunchOp l, const TargetDesc &target, int64
   }
   return success();
 }
-
 
 SmallVector<ViewDemand> tilec::tile::wideDemands(LaunchOp launch, const LaunchFeatures &features,
                                                  llvm::function_ref<bool(Operation *)> needsMap) {
@@ -103,6 +125,7 @@ void tilec::tile::usePlainUnits(const GemmFeature &g, const TargetDesc &target) 
   GemmOp gemm = g.op;
   gemm.setInstAttr(
       InstAttr::get(gemm.getContext(), InstKind::fma, {1, 1, 1}, /*swapped=*/false, g.aInRegisters, 1));
-  gemm.emitRemark() << "[R0402] this " << g.m << " x " << g.n << " x " << g.k << " product of " << g.a
-                    << " and " << g.b << " runs on the plain arithmetic units of " << target.name;
+  gemm.emitRemark() << "[R0402] this " << g.m << " x " << g.n << " x " << g.k << " product of "
+                    << dtypeOf(g.a) << " and " << dtypeOf(g.b) << " runs on the plain arithmetic units of "
+                    << target.name;
 }

@@ -1,8 +1,9 @@
 //===- SplitBuffers.cpp - one buffer per live range --------------------------===//
 //
 // A buffer that is written anew from some point on, while what it held before is never read again, is two
-// buffers. Two loops that share one then do not depend on each other. Allocation puts them back into one
-// place.
+// buffers. A loop that fills one then does not depend on what the buffer is used for before and after it, so
+// its copies can run ahead. Each part takes shared memory of its own: a buffer that no loop fills stays
+// whole.
 //
 //===----------------------------------------------------------------------===//
 #include "tilec/Dialect/Tile/Transforms/Passes.h"
@@ -117,6 +118,17 @@ bool aliasesStayInside(Value buffer, const llvm::DenseSet<Operation *> &within, 
   return true;
 }
 
+/// Does a loop at or below `top` fill the buffer from a tensor? Such copies can run ahead of the loop's other
+/// work.
+bool isFilledByLoop(Operation *top, const BufferUses &uses) {
+  return isa<scf::ForOp>(top) && top->walk([&](CopyOp copy) {
+                                      bool fills =
+                                          uses.touches(copy) && isa<ViewType>(copy.getSource().getType());
+                                      return fills ? WalkResult::interrupt() : WalkResult::advance();
+                                    })
+                                     .wasInterrupted();
+}
+
 /// Cuts `alloc` at the first place where its old contents are dead; returns the new buffer for the rest.
 AllocOp splitOnce(AllocOp alloc) {
   BufferUses uses(alloc.getBuffer());
@@ -128,6 +140,8 @@ AllocOp splitOnce(AllocOp alloc) {
     if (relevant)
       tops.push_back(op);
   }
+  if (llvm::none_of(tops, [&](Operation *top) { return isFilledByLoop(top, uses); }))
+    return {};
   // Backward: are the contents before tops[i] needed by it or by a later one?
   SmallVector<bool> needed(tops.size() + 1, false);
   for (size_t i = tops.size(); i-- > 0;) {
