@@ -24,12 +24,13 @@ FailureOr<Layout> tilec::hopperShared(int64_t rows, int64_t cols, unsigned elemB
   Layout box = Layout::rowMajor({{row, rows}, {col, width}});
   if (!swizzle)
     return box;
-  unsigned bits = swizzle == 128 ? 3 : swizzle == 64 ? 2 : swizzle == 32 ? 1 : 0;
-  if (!bits)
+  if (swizzle < 16 || swizzle > 128 || !isPow2(swizzle))
     return refuse(why, Twine("no swizzle of ") + Twine(swizzle) + " bytes");
   // Address bits 4.. are xored with bits 7.. (PTX ISA, "Shared Memory Matrix Layout", and the tensor map's
-  // swizzle).
-  FailureOr<Layout> s = box.swizzled(bits, log2Of(16 / elemBytes), 3, DimId::Offset, why);
+  // swizzle); a row of 16 bytes is one chunk, which stays where it is.
+  FailureOr<Layout> s = box;
+  if (swizzle > 16)
+    s = box.swizzled(log2Of(swizzle / 16), log2Of(16 / elemBytes), 3, DimId::Offset, why);
   if (failed(s) || cols == width)
     return s;
   return s->times(

@@ -159,6 +159,11 @@ TEST(LayoutAccess, WgmmaMnMajor) {
     for (int64_t q = 0; q < BN / 16; ++q)
       EXPECT_EQ(v.kStep[q], 2048 * q);
   }
+  // 24 columns have core matrices only: those of k lie 128 bytes apart, those of n 64 rows.
+  WgmmaDesc narrow = *asWgmmaOperand(hopper(64, 24, 2, 16, D1, D0), 2);
+  EXPECT_EQ(std::make_tuple(narrow.mnMajor, narrow.field, narrow.lbo, narrow.sbo, narrow.align),
+            std::make_tuple(true, 0u, int64_t(128), int64_t(1024), int64_t(16)));
+  EXPECT_EQ(narrow.kStep, (Steps{0, 256, 512, 768}));
 }
 
 TEST(LayoutAccess, WgmmaReasons) {

@@ -266,7 +266,7 @@ TEST(LayoutTables, HopperShared) {
   // PTX ISA's canonical layouts, in bytes: the address of (i, j) before the swizzle, then bits 4.. xor
   // bits 7...
   for (unsigned es : {1u, 2u, 4u})
-    for (auto [sw, bits] : {std::pair(128, 3), {64, 2}, {32, 1}})
+    for (auto [sw, bits] : {std::pair(128, 3), {64, 2}, {32, 1}, {16, 0}})
       for (int64_t rows : {8, 24, 64, 136})
         for (int64_t blocks : {1, 2, 3, 5}) {
           int64_t inner = sw / es, cols = inner * blocks;

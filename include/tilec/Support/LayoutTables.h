@@ -89,11 +89,10 @@ Layout threadTile(llvm::ArrayRef<int64_t> shape);
 
 //===--- shared memory --------------------------------------------------------===//
 
-/// What TMA boxes of \p swizzle (128, 64, 32; 0: none) bytes inner extent leave in shared memory, side by
-/// side along
-/// \p col: [cols/inner][rows][inner], 16-byte chunks xored with the row. K-major operands have col = k,
-/// MN-major ones col = m or n. Fails when cols is no multiple of the swizzle row, or rows break the swizzle's
-/// period.
+/// What TMA boxes of \p swizzle (128, 64, 32, 16; 0: one box without) bytes inner extent leave in shared
+/// memory, side by side along \p col: [cols/inner][rows][inner], 16-byte chunks xored with the row (those of
+/// 16-byte rows stay). K-major operands have col = k, MN-major ones col = m or n. Fails when cols is no
+/// multiple of the swizzle row, or rows break the swizzle's period.
 llvm::FailureOr<Layout> hopperShared(int64_t rows, int64_t cols, unsigned elemBytes, unsigned swizzle,
                                      DimId row = DimId::D0, DimId col = DimId::D1,
                                      std::string *why = nullptr);

@@ -52,6 +52,7 @@ struct BufferUse {
   SmallVector<Operation *> users;
   bool reshaped = false;  ///< recast_buffer, subbuffer
   bool canonical = false; ///< TMA or wgmma: a Hopper layout is prescribed
+  bool wgmma = false;     ///< rows as they are, which TMA can fill, will not do
   /// Fragments of mfma hold neighbours along k: where k is the slow axis of all products, memory turns.
   bool kSlow = false, kFast = false;
   bool turned() const { return kSlow && !kFast; }
@@ -87,7 +88,8 @@ void BufferAssigner::follow(Value buffer, BufferUse &use) {
       use.canonical |= copy.getEngine() == Engine::tma;
     if (auto gemm = dyn_cast<GemmOp>(user)) {
       InstKind kind = gemm.getInstAttr().getKind();
-      use.canonical |= kind == InstKind::wgmma;
+      use.wgmma |= kind == InstKind::wgmma;
+      use.canonical |= use.wgmma;
       if (kind != InstKind::mfma)
         continue;
       if (gemm.getA() == buffer)
@@ -159,6 +161,9 @@ Layout BufferAssigner::choose(const BufferUse &use) {
     return rowMajorOf(shape);
   if (use.canonical) {
     unsigned swizzle = widestSwizzle(real[0], real[1], bytes);
+    // Rows of n (or m) elements, an odd multiple of 8, split into core matrices only.
+    if (use.wgmma && !swizzle && real[1] * bytes % 16 == 0)
+      swizzle = 16;
     if (auto l = hopperShared(real[0], real[1], bytes, swizzle); succeeded(l))
       return restoreOnes(*l, shape);
     return rowMajorOf(shape);
