@@ -90,10 +90,42 @@ Value Scalars::floatToFloat(Value v, DType from, DType to, bool saturate) {
   return arith::TruncFOp::create(b, loc, memoryType(to), v);
 }
 
-/// Integer or bool -> float.
+/// Rounds an integer of 32 or 64 bits to odd, to at most 24 digits and at least 11: exact in f32, from where
+/// a second rounding to bf16 (8 digits) gives what a single one would have given.
+static Value roundIntegerToOdd(OpBuilder &b, Location loc, Value v, bool isSigned) {
+  Type type = v.getType();
+  unsigned bits = type.getIntOrFloatBitWidth();
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, value));
+  };
+  Value magnitude = v; // less one where negative, which changes no step below: there the value is exact
+  if (isSigned)
+    magnitude =
+        arith::XOrIOp::create(b, loc, v, arith::ShRSIOp::create(b, loc, v, constant(bits - 1)).getResult());
+  // From 2^first on, the low `drop` bits go.
+  static constexpr std::pair<unsigned, unsigned> kSteps64[] = {{24, 14}, {38, 28}, {52, 40}},
+                                                 kSteps32[] = {{24, 8}};
+  Value dropped = constant(0);
+  for (auto [first, drop] : bits == 64 ? ArrayRef(kSteps64) : ArrayRef(kSteps32)) {
+    Value large =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge, magnitude, constant(int64_t(1) << first));
+    dropped = arith::SelectOp::create(b, loc, large, constant((int64_t(1) << drop) - 1), dropped);
+  }
+  // (v & dropped) + dropped carries into the last bit kept exactly if some bit is lost.
+  Value lost = arith::AndIOp::create(b, loc, v, dropped);
+  Value carried = arith::AddIOp::create(b, loc, lost, dropped);
+  Value kept = arith::XOrIOp::create(b, loc, dropped, constant(-1));
+  return arith::AndIOp::create(b, loc, arith::OrIOp::create(b, loc, v, carried).getResult(), kept);
+}
+
+/// Integer or bool -> float. Chips without a conversion to bf16 go through f32, which would round twice.
 Value Scalars::toFloat(Value v, DType from, DType to, bool saturate) {
   DType via = isNarrowFloat(to) ? DType::F32 : to; // what f32 cannot hold exactly saturates anyway
   v = toI64(v);
+  if (to == DType::BF16 && v.getType().getIntOrFloatBitWidth() >= 32) {
+    v = roundIntegerToOdd(b, loc, v, isSigned(from));
+    via = DType::F32;
+  }
   Value result = isSigned(from) ? arith::SIToFPOp::create(b, loc, memoryType(via), v).getResult()
                                 : arith::UIToFPOp::create(b, loc, memoryType(via), v).getResult();
   return via == to ? result : floatToFloat(result, via, to, saturate);

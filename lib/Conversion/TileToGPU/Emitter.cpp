@@ -14,7 +14,7 @@ std::string tilec::simt::deviceSymbol(KernelOp kernel) {
 }
 
 LogicalResult Emitter::unsupported(Operation &op, const llvm::Twine &what) {
-  return op.emitError() << "[E0505] " << what.str() << " is not supported on " << target.name
+  return op.emitError() << "[E0530] " << what.str() << " is not supported on " << target.name
                         << " yet; compile this kernel for another target or write it differently";
 }
 

@@ -45,18 +45,27 @@ std::map<std::pair<int64_t, int64_t>, int64_t> tilec::simt::atomStarts(const Lay
 // Plain units
 //===----------------------------------------------------------------------===//
 
+/// The two axes of a matrix: axes of one element count only where no others are left out.
+static SmallVector<int64_t> matrixShape(ArrayRef<int64_t> shape) {
+  return shape.size() == 2 ? SmallVector<int64_t>(shape) : dropOnes(shape);
+}
+
+static Layout matrixLayout(const Layout &l, ArrayRef<int64_t> shape) {
+  return shape.size() == 2 ? l : squeezeOnes(l, shape);
+}
+
 /// Outer products: per step of k each thread reads its rows of A and its columns of B.
 LogicalResult Emitter::emitFma(GemmOp op) {
   TileType accType = op.getResult().getType();
-  Layout lc = squeezeOnes(accType.getLayout().getLayout(), accType.getShape());
+  Layout lc = matrixLayout(accType.getLayout().getLayout(), accType.getShape());
   Type acc = accType.getElementType();
   auto aType = dyn_cast<BufferType>(op.getA().getType()), bType = dyn_cast<BufferType>(op.getB().getType());
   if (!aType || !bType)
     return unsupported(*op, "a register operand of a product on the plain units");
-  SmallVector<int64_t> shape = dropOnes(accType.getShape());
-  if (shape.size() != 2 || dropOnes(aType.getShape()).size() != 2 || dropOnes(bType.getShape()).size() != 2)
-    return unsupported(*op, "a product with an extent of one on the plain units");
-  int64_t depth = dropOnes(aType.getShape())[op.getTransA() ? 0 : 1];
+  SmallVector<int64_t> shape = matrixShape(accType.getShape()), aShape = matrixShape(aType.getShape());
+  if (shape.size() != 2 || aShape.size() != 2 || matrixShape(bType.getShape()).size() != 2)
+    return unsupported(*op, "a product of slices with an extent of one on the plain units");
+  int64_t depth = aShape[op.getTransA() ? 0 : 1];
   int64_t regs = lc.inSize(DimId::Reg);
   // One side: coordinates along `axis` of the accumulator at one k.
   struct Side {
@@ -73,7 +82,7 @@ LogicalResult Emitter::emitFma(GemmOp op) {
     s.base = get(buffer);
     Layout full = lc.sliceAxis(1 - axis);
     s.line = full.squeeze(DimId::Reg);
-    Layout m = squeezeOnes(type.getLayout().getLayout(), type.getShape());
+    Layout m = matrixLayout(type.getLayout().getLayout(), type.getShape());
     s.memory = kFirst ? m.transpose() : m;
     s.extent = shape[axis];
     s.place = matchRegisters(

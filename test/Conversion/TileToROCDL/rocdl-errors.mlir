@@ -3,7 +3,7 @@
 #s = #tile.schedule<threads = 128>
 tile.kernel @printing(%g: index, %x: f32) attributes {tile.device, tile.target = #tile.target<"gfx942">} {
   tile.launch (%b) in (%g) schedule #s {
-    // expected-error@+1 {{[E0505] printing from the device is not supported on gfx942 yet}}
+    // expected-error@+1 {{[E0530] printing from the device is not supported on gfx942 yet}}
     tile.print "x = {}", %x : f32
   }
   tile.yield
@@ -25,7 +25,7 @@ tile.kernel @unplaced(%g: index) attributes {tile.device, tile.target = #tile.ta
 #s = #tile.schedule<threads = 128>
 tile.kernel @cluster(%g: index) attributes {tile.device, tile.target = #tile.target<"gfx942">} {
   tile.launch (%b) in (%g) schedule #s {
-    // expected-error@+1 {{[E0505] a cluster of blocks is not supported on gfx942 yet}}
+    // expected-error@+1 {{[E0530] a cluster of blocks is not supported on gfx942 yet}}
     tile.barrier cluster
   }
   tile.yield

@@ -43,6 +43,35 @@ def casts():
     same("isnan", b, np.isnan(f).astype(np.int8))
 
 
+def once_rounded(value, digits, largest):
+    """The integer with so many digits that is nearest, an even one of two; infinite above the largest."""
+    low = max(abs(value).bit_length() - digits, 0)
+    kept, rest, half = abs(value) >> low, abs(value) & (1 << low) - 1, (1 << low) >> 1
+    kept += low > 0 and (rest > half or rest == half and kept & 1)
+    return float("inf" if kept << low > largest else kept << low) * (-1 if value < 0 else 1)
+
+
+def integers_to_halves():
+    """Integers of every length, most of them next to the middle of two bfloat16 numbers."""
+    n, rows = 640, []
+    for dtype in (np.int32, np.uint32, np.int64, np.uint64):
+        low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+        values = [low, high, 0, 1, 0x40400001, 0x4040000000000001 & high, -0x40400001]
+        for i in range(len(values), n):
+            length = int(rng.integers(1, high.bit_length() + 1))
+            value = int.from_bytes(rng.bytes(8), "little") >> 64 - length | 1 << length - 1
+            if i % 4 and length > 9:
+                value = (value >> length - 9 | 1) << length - 9
+                value += i % 4 - 2
+            values.append(-value if i % 2 else value)
+        rows.append(np.array([v if low <= v <= high else abs(v) & high for v in values], dtype))
+    b, h = np.zeros((4, n), np.float32), np.zeros((4, n), np.float16)
+    run("integers_to_halves", *rows, b, h)
+    for row, bfloat16, float16 in zip(rows, b, h):
+        same(f"{row.dtype} -> bfloat16", bfloat16, np.array([once_rounded(int(v), 8, 2**128) for v in row], np.float32))
+        same(f"{row.dtype} -> float16", float16, np.array([once_rounded(int(v), 11, 65504) for v in row], np.float16))
+
+
 def divisions():
     n = 500
     a = rng.integers(-50, 50, n).astype(np.int32)
@@ -239,6 +268,17 @@ def half_products():
         same("half_products", z, (a.astype(np.float32) @ b.astype(np.float32)).astype(np.float16))
 
 
+def thin_products():
+    """Matrices of one row, one column, one element."""
+    r, m, q = (rng.integers(-3, 4, shape).astype(np.float16) for shape in ((1, 64), (64, 64), (64, 1)))
+    x, y, z, d = (np.full(shape, np.nan, np.float32) for shape in ((1, 64), (64, 1), (64, 64), (1, 1)))
+    run("thin_products", r, m, q, x, y, z, d)
+    same("a row", x, r.astype(np.float32) @ m)
+    same("a column", y, m.astype(np.float32) @ q + m.T.astype(np.float32) @ r.T)
+    same("one step", z, q.astype(np.float32) @ r)
+    same("one element", d, r.astype(np.float32) @ q)
+
+
 # Offsets far from any tensor.
 FAR = [-(2**63), -(2**63) + 40, -(2**62), -(2**32), -(2**31) - 1, 2**31 - 33, 2**31, 2**32, 2**62, 2**63 - 32, 2**63 - 1]
 if emulated:
@@ -290,7 +330,8 @@ def far_products():
             same(f"product at {row}, {col}", z, (x @ y).astype(np.float32))
 
 
-for test in (casts, divisions, rotate, scatter, run_time_extents, loops, transposed, reductions, select_and_slices, bools,
-             float8, products, strided, several, nested, halves, choose, half_products, edges, orders, far_products):
+for test in (casts, integers_to_halves, divisions, rotate, scatter, run_time_extents, loops, transposed, reductions, select_and_slices, bools,
+             float8, products, strided, several, nested, halves, choose, half_products, thin_products, edges, orders,
+             far_products):
     test()
     print("ok", test.__name__)
