@@ -144,6 +144,20 @@ static CommandLineResult checkDevelopment(DriverOptions &o) {
   return {};
 }
 
+/// The prefix begins the names of C functions, so it must be one itself.
+static CommandLineResult checkPrefix(llvm::StringRef prefix) {
+  for (size_t i = 0; i < prefix.size(); ++i) {
+    if (llvm::isAlpha(prefix[i]) || prefix[i] == '_' || (i > 0 && llvm::isDigit(prefix[i])))
+      continue;
+    size_t end = i + 1; // the whole character, not its first byte
+    while (end < prefix.size() && (static_cast<unsigned char>(prefix[end]) & 0xC0) == 0x80)
+      ++end;
+    return usage("--symbol-prefix takes a C identifier, not `" + prefix + "`: `" + prefix.slice(i, end) +
+                 "` cannot " + (llvm::isDigit(prefix[i]) ? "begin" : "stand in") + " one");
+  }
+  return {};
+}
+
 static CommandLineResult checkChoices(DriverOptions &o) {
   auto oneOf = [](llvm::StringRef flag, llvm::StringRef value,
                   llvm::ArrayRef<llvm::StringRef> legal) -> CommandLineResult {
@@ -156,7 +170,8 @@ static CommandLineResult checkChoices(DriverOptions &o) {
         parseNumber("-j", o.jobs, 1024, o.maxJobs), parseNumber("-O", o.optLevel, 2, o.optimize),
         oneOf("-O", o.optLevel, {"0", "2"}),
         oneOf("-fdiagnostics-format", o.diagnosticsFormat, {"text", "json"}),
-        oneOf("-fdiagnostics-color", o.diagnosticsColor, {"auto", "always", "never"}), checkDevelopment(o)})
+        oneOf("-fdiagnostics-color", o.diagnosticsColor, {"auto", "always", "never"}), checkDevelopment(o),
+        checkPrefix(o.symbolPrefix)})
     if (r.exit)
       return r;
   if (o.inputs.size() > 1 && !o.output.empty())

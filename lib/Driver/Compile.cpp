@@ -2,6 +2,7 @@
 #include "Compile.h"
 #include "CollectLibrary.h"
 #include "MLIRDiagnostics.h"
+#include "OutputNames.h"
 #include "Sources.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -38,16 +39,16 @@ public:
   Compilation(const DriverOptions &options, llvm::SourceMgr &sources, uint32_t buffer,
               DiagnosticEngine &diags, Outputs &outputs, mlir::TimingScope &timing)
       : options(options), sources(sources), buffer(buffer), diags(diags), outputs(outputs), timing(timing),
-        loader(sources, diags) {}
+        loader(sources, diags), names(options, sources.getMemoryBuffer(buffer)->getBufferIdentifier()) {}
 
   int run();
 
 private:
   bool wants(llvm::StringRef kind) const { return options.emits.count(kind.str()) != 0; }
-  bool wantsObject() const { return !objectPath.empty() || !headerPath.empty() || wants("manifest"); }
+  bool wantsObject() const { return !names.object.empty() || !names.header.empty() || wants("manifest"); }
   Stage lastStage() const;
-  bool nameOutputs();
-  std::string fileFor(llvm::StringRef kind, const TargetDesc &target) const;
+  bool declareOutputs();
+  bool readsOutputs();
 
   int frontEnd();
   int listKernels();
@@ -73,7 +74,7 @@ private:
   Outputs &outputs;
   mlir::TimingScope &timing;
   Sources loader;
-  std::string objectPath, headerPath, depPath;
+  OutputNames names;
   std::unique_ptr<ast::Module> tree;
   std::unique_ptr<hir::Program> program;
   std::unique_ptr<mlir::MLIRContext> context;
@@ -87,42 +88,8 @@ private:
 // What is written where
 //===----------------------------------------------------------------------===//
 
-/// Kinds that exist once for each device target.
-static constexpr llvm::StringLiteral perTargetKinds[] = {
-    "ptx",          "cubin",       "hsaco",    "asm",        "llvm",
-    "ir-scheduled", "ir-laid-out", "ir-async", "ir-threads", "ir-llvm"};
-
-static bool kindFits(llvm::StringRef kind, const TargetDesc &t) {
-  if (kind == "ptx")
-    return t.family == Family::NVIDIA;
-  if (kind == "cubin")
-    return t.family == Family::NVIDIA && !t.emitsPTX;
-  if (kind == "hsaco")
-    return t.family == Family::AMD;
-  return true;
-}
-
-/// Default outputs stand in the working folder, named after the source.
-bool Compilation::nameOutputs() {
-  llvm::StringRef path = sources.getMemoryBuffer(buffer)->getBufferIdentifier();
-  std::string stem = path == "<stdin>" ? "stdin" : llvm::sys::path::stem(path).str();
-  if (!options.anyOutputNamed()) {
-    objectPath = stem + ".o";
-    headerPath = stem + ".h";
-  }
-  if (!options.output.empty())
-    objectPath = options.output;
-  if (wants("obj"))
-    objectPath = options.emits.at("obj");
-  if (wants("header"))
-    headerPath = options.emits.at("header");
-  if (options.depfile) {
-    llvm::SmallString<128> d(objectPath.empty() ? stem : objectPath);
-    llvm::sys::path::replace_extension(d, "d");
-    depPath = options.depfilePath.empty() ? d.str().str() : options.depfilePath;
-    outputs.declare(depPath);
-  }
-  for (const std::string &file : {objectPath, headerPath})
+bool Compilation::declareOutputs() {
+  for (const std::string &file : {names.depfile, names.object, names.header})
     if (!file.empty())
       outputs.declare(file);
   if (wants("manifest"))
@@ -143,19 +110,19 @@ bool Compilation::nameOutputs() {
     }
     for (const std::string &name : options.targets)
       if (kindFits(kind, *lookupTarget(name)))
-        outputs.declare(fileFor(kind, *lookupTarget(name)));
+        outputs.declare(fileFor(options, kind, *lookupTarget(name)));
   }
   return true;
 }
 
-std::string Compilation::fileFor(llvm::StringRef kind, const TargetDesc &t) const {
-  auto asked = options.emits.find(kind.str());
-  if (asked == options.emits.end() || !kindFits(kind, t))
-    return {};
-  std::string file = asked->second;
-  if (size_t at = file.find("%a"); at != std::string::npos)
-    file.replace(at, 2, t.name);
-  return file;
+/// Imports are files that no output may replace, nor a failure remove.
+bool Compilation::readsOutputs() {
+  std::string clash = inputClash(names, loader.paths(buffer));
+  if (clash.empty())
+    return false;
+  outputs.forget();
+  diags.report(diag::E0602, {}, clash);
+  return true;
 }
 
 Stage Compilation::lastStage() const {
@@ -247,7 +214,7 @@ void Compilation::dump(llvm::StringRef kind, const TargetDesc *t, mlir::ModuleOp
   std::string text;
   llvm::raw_string_ostream os(text);
   m.print(os, mlir::OpPrintingFlags());
-  outputs.set(t ? fileFor(kind, *t) : options.emits.at(kind.str()), text + "\n");
+  outputs.set(t ? fileFor(options, kind, *t) : options.emits.at(kind.str()), text + "\n");
 }
 
 /// Keeps the host kernels or the device kernels of a clone.
@@ -439,10 +406,10 @@ target::BackendOptions Compilation::backendOptions(const TargetDesc &t) {
 
 void Compilation::writeTexts(const TargetDesc &t, const std::string &llvmText, const std::string &isa) {
   if (wants("llvm"))
-    outputs.set(fileFor("llvm", t), llvmText);
+    outputs.set(fileFor(options, "llvm", t), llvmText);
   for (llvm::StringRef kind : {"asm", "ptx"})
     if (wants(kind) && kindFits(kind, t))
-      outputs.set(fileFor(kind, t), isa);
+      outputs.set(fileFor(options, kind, t), isa);
   if (!options.saveTemps.empty() && !isa.empty()) {
     llvm::SmallString<128> path(options.saveTemps);
     llvm::sys::path::append(path, llvm::sys::path::stem(program->moduleName) + "." + t.name +
@@ -481,7 +448,7 @@ int Compilation::compileGPU(std::vector<Lowering *> lowerings) {
     writeTexts(*l->target, result->llvm, result->isa);
     for (llvm::StringRef kind : {"cubin", "hsaco"})
       if (wants(kind) && kindFits(kind, *l->target))
-        outputs.set(fileFor(kind, *l->target), result->bytes);
+        outputs.set(fileFor(options, kind, *l->target), result->bytes);
     target::Image image = makeImage(library, *l->target);
     collectVariants(*l->module, library, image);
     target::applyReport(image, std::move(*result));
@@ -504,10 +471,10 @@ int Compilation::writeLibrary() {
     manifest.flags.push_back("--sanitize=schedule");
   if (wants("manifest"))
     outputs.set(options.emits.at("manifest"), target::emitManifest(library, manifest));
-  if (!headerPath.empty())
-    outputs.set(headerPath, target::emitHeader(library, {llvm::sys::path::filename(headerPath).str()}),
+  if (!names.header.empty())
+    outputs.set(names.header, target::emitHeader(library, {llvm::sys::path::filename(names.header).str()}),
                 /*onlyIfChanged=*/true);
-  if (!objectPath.empty()) {
+  if (!names.object.empty()) {
     if (!runStage(*host, "Host code", buildHostPipeline))
       return ExitInternal;
     target::ObjectOptions o;
@@ -516,15 +483,18 @@ int Compilation::writeLibrary() {
     auto object = target::emitObject(*host, library, o);
     if (!object)
       return failed(object.takeError(), nullptr);
-    outputs.set(objectPath, std::move(*object));
+    outputs.set(names.object, std::move(*object));
   }
   return ExitSuccess;
 }
 
 int Compilation::run() {
-  if (!nameOutputs())
+  if (!declareOutputs())
     return ExitUsage;
-  if (int code = frontEnd())
+  int code = frontEnd();
+  if (readsOutputs())
+    return ExitUsage;
+  if (code)
     return code;
   if (!program)
     return ExitSuccess; // only the syntax tree was asked for
@@ -533,13 +503,13 @@ int Compilation::run() {
   if (!options.syntaxOnly)
     if (int code = middle())
       return code;
-  if (!depPath.empty()) {
+  if (!names.depfile.empty()) {
     target::DepfileOptions d;
     d.literalTargets = options.depTargets;
     if (d.literalTargets.empty())
-      d.targets = {objectPath.empty() ? depPath : objectPath};
+      d.targets = {names.object.empty() ? names.depfile : names.object};
     d.inputs = loader.paths(buffer);
-    outputs.set(depPath, target::emitDepfile(d));
+    outputs.set(names.depfile, target::emitDepfile(d));
   }
   return ExitSuccess;
 }

@@ -1,6 +1,7 @@
 //===- Driver.cpp - the tilec command ----------------------------------------===//
 #include "tilec/Driver/Driver.h"
 #include "Compile.h"
+#include "OutputNames.h"
 #include "tilec/Support/Target.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/FileSystem.h"
@@ -125,6 +126,11 @@ int tilec::runDriver(int argc, char **argv) {
   }
   if (o.inputs.empty()) {
     diags.report(diag::E0606, {});
+    diags.finish(ExitUsage);
+    return ExitUsage;
+  }
+  if (std::string clash = findClash(o); !clash.empty()) {
+    diags.report(diag::E0602, {}, clash);
     diags.finish(ExitUsage);
     return ExitUsage;
   }

@@ -8,10 +8,7 @@
 
 using namespace tilec;
 
-Outputs::~Outputs() {
-  for (const File &f : files)
-    llvm::sys::DontRemoveFileOnSignal(f.path);
-}
+Outputs::~Outputs() { forget(); }
 
 void Outputs::declare(llvm::StringRef path) {
   if (llvm::any_of(files, [&](const File &f) { return f.path == path; }))
@@ -30,8 +27,7 @@ void Outputs::set(llvm::StringRef path, std::string contents, bool onlyIfChanged
     }
 }
 
-/// A device such as /dev/null or a pipe is written in place: there is nothing to rename.
-static bool isSpecial(llvm::StringRef path) {
+bool tilec::isSpecialFile(llvm::StringRef path) {
   llvm::sys::fs::file_status status;
   return !llvm::sys::fs::status(path, status) && llvm::sys::fs::exists(status) &&
          !llvm::sys::fs::is_regular_file(status) && !llvm::sys::fs::is_directory(status);
@@ -60,7 +56,7 @@ bool Outputs::write(const File &file, DiagnosticEngine &diags) {
     std::error_code ec = flush(llvm::outs(), file.contents);
     return ec ? fail(ec) : true;
   }
-  if (isSpecial(file.path)) {
+  if (isSpecialFile(file.path)) {
     std::error_code ec;
     llvm::raw_fd_ostream os(file.path, ec);
     if (!ec)
@@ -101,8 +97,14 @@ bool Outputs::commit(DiagnosticEngine &diags) {
   return true;
 }
 
+void Outputs::forget() {
+  for (const File &f : files)
+    llvm::sys::DontRemoveFileOnSignal(f.path);
+  files.clear();
+}
+
 void Outputs::discard() {
   for (const File &f : files)
-    if (f.path != "-" && !isSpecial(f.path) && !llvm::sys::fs::is_directory(f.path))
+    if (f.path != "-" && !isSpecialFile(f.path) && !llvm::sys::fs::is_directory(f.path))
       llvm::sys::fs::remove(f.path);
 }

@@ -8,6 +8,9 @@
 
 namespace tilec {
 
+/// A device such as /dev/null or a pipe is written in place: there is nothing to rename.
+bool isSpecialFile(llvm::StringRef path);
+
 /// The outputs of one run. Contents are kept in memory until commit(); then each goes to a temporary beside
 /// its destination (opened O_EXCL) and is renamed into place. After a failure, or an
 /// interrupt while this object lives, none of the declared files exists: a stale object of an earlier run
@@ -28,6 +31,8 @@ public:
   bool commit(DiagnosticEngine &diags);
   /// The run failed: removes what was declared.
   void discard();
+  /// What was declared is not written after all, and what stands there stays.
+  void forget();
 
 private:
   struct File {
