@@ -339,6 +339,8 @@ private:
   void checkElementBounds(const hir::Object *o, llvm::ArrayRef<const hir::Expr *> indices, SourceRange where);
   std::string regionShape(const Operand &op) const;
   Value callTile(const BuiltinInfo &info, const ast::CallExpr *e);
+  void tileCall(const BuiltinInfo &info, const ast::CallExpr *e, const BoundArgs &args);
+  void wouldWrite(const BuiltinInfo &info, const BoundArgs &args);
   void copyCall(const ast::CallExpr *e, const BoundArgs &args);
   void copyScalar(const ast::CallExpr *e, Operand &src, Operand &dst);
   bool copyMatches(const ast::CallExpr *e, Operand &src, Operand &dst);

@@ -78,7 +78,8 @@ void Elaborator::constParam(const FunctionInfo &fn, const ast::Param &p, bool is
     bool number = v.isConstNumber() && set.isConstNumber();
     if (given && !isDType && !v.isPoison() && set.kind != v.kind && !number)
       report(diag::E0611, {}, d->name + "=" + d->text, "`" + name.str() + "` is " + describe(v));
-    v = set;
+    else
+      v = set;
     given = true;
   }
   if (!given) {
@@ -184,7 +185,7 @@ void Elaborator::runtimeParams(const FunctionInfo &fn, hir::Kernel &k) {
         report(diag::E0148, p.name.range, p.name.text);
         bind(scope, p.name.text, Binding::Fixed, Value::poison(), p.name.range);
       }
-      attributes = true;
+      attributes |= isAttributeName(p.name.text); // another one only lacks its type
       continue;
     }
     if (attributes)

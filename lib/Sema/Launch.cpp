@@ -57,6 +57,8 @@ void Elaborator::launchArguments(const BoundArgs &args, const BuiltinInfo &info,
     if ((!ok || product > 16) && !v.isPoison())
       report(diag::E0218, where, "cluster", "one to three compile-time ints with a product up to 16",
              repr(v));
+    else if (product > 1)
+      report(diag::E0530, where, "a cluster of several blocks", "leave `cluster` out");
   }
   if (args.named[3]) {
     auto b = boolArgument(args, 3, "persistent", false);
@@ -89,11 +91,11 @@ void Elaborator::elabLaunch(const ast::WithStmt *s, const ast::CallExpr *call, c
   }
   if (args.ok)
     launchArguments(args, info, node);
-  if (!ok) // look for errors in the body all the same
-    while (node->grid.size() < (target && llvm::isa<ast::TupleExpr>(target)
-                                    ? std::min<size_t>(llvm::cast<ast::TupleExpr>(target)->elements.size(), 3)
-                                    : 1))
-      node->grid.push_back(intConst(1, DType::I64, node->loc));
+  if (!ok) { // look for errors in the body all the same, with as many axes as it has names for
+    auto *names = llvm::dyn_cast_or_null<ast::TupleExpr>(target);
+    size_t axes = names ? names->elements.size() : node->grid.size();
+    node->grid.resize(std::max<size_t>(axes, 1), intConst(1, DType::I64, node->loc));
+  }
   ++launchesSeen;
   launchBody(node, s->body, s, s->head, target);
 }
@@ -109,14 +111,15 @@ void Elaborator::bindBlockIds(hir::Launch *node, const ast::Expr *target) {
   bool matches = !target || names.size() == node->grid.size() || !several;
   if (!matches)
     report(diag::E0115, target->getRange(), names.size(),
-           std::to_string(node->grid.size()) + " block indices");
+           std::to_string(node->grid.size()) + (node->grid.size() == 1 ? " block index" : " block indices"));
   ValueList ids;
   for (unsigned axis = 0; axis < node->grid.size(); ++axis) {
     auto *name = axis < names.size() ? llvm::dyn_cast<ast::NameExpr>(names[axis]) : nullptr;
     bool own = name && (several || node->grid.size() == 1);
+    // More than three axes have their error, their body is looked at all the same.
+    llvm::StringRef axisName = axisNames[std::min<size_t>(axis, std::size(axisNames) - 1)];
     SourceRange where = name ? name->getRange() : ctx.range(node->loc);
-    auto *id = makeObject<hir::VarObj>(own ? name->name : llvm::StringRef(axisNames[axis]), where, DType::I64,
-                                       hir::Object::BlockId);
+    auto *id = makeObject<hir::VarObj>(own ? name->name : axisName, where, DType::I64, hir::Object::BlockId);
     id->axis = axis;
     node->blockIds.push_back(id);
     ids.push_back(Value::ofExpr(objRef(id, where)));

@@ -1,7 +1,8 @@
 //===- Linear.cpp - sums of multiples: differences of index expressions ---------------===//
 //
 // `A[i0 : i0 + BM]` has the extent BM for whatever i0 is. Index arithmetic is exact in the language, so int64
-// expressions may be treated as sums of integer multiples of what cannot be taken apart.
+// expressions may be treated as sums of integer multiples of what cannot be taken apart. So may narrower
+// ints: a slice whose bounds would wrap is its start and that constant extent.
 //
 //===----------------------------------------------------------------------===//
 
@@ -137,20 +138,35 @@ void Linear::addTerm(const hir::Expr *e, __int128 factor) {
   terms.push_back({e, factor});
 }
 
+/// What a conversion to an int type that holds all values of its operand converts.
+static const hir::Expr *unwidened(const hir::Expr *e) {
+  while (e->kind == hir::Expr::Cast) {
+    const hir::Expr *x = as<hir::Cast>(e)->operand;
+    bool widens = isInteger(x->type) && isInteger(e->type) && dtypeBits(x->type) < dtypeBits(e->type) &&
+                  (isSigned(e->type) || !isSigned(x->type));
+    if (!widens)
+      break;
+    e = x;
+  }
+  return e;
+}
+
 void Linear::add(const hir::Expr *e, __int128 factor) {
+  e = unwidened(e);
+  bool exact = isInteger(e->type) && e->type != DType::U64;
   constexpr __int128 limit = static_cast<__int128>(1) << 100;
   if (budget == 0 || factor > limit || factor < -limit) {
     ok = false;
     return;
   }
   --budget;
-  if (auto c = constantOf(e); c && e->type == DType::I64) {
+  if (auto c = constantOf(e); c && exact) {
     constant += factor * *c;
     return;
   }
-  if (e->type == DType::I64 && e->kind == hir::Expr::Unary && as<hir::Unary>(e)->op == hir::UnaryOp::Neg)
+  if (exact && e->kind == hir::Expr::Unary && as<hir::Unary>(e)->op == hir::UnaryOp::Neg)
     return add(as<hir::Unary>(e)->operand, -factor);
-  if (e->type == DType::I64 && e->kind == hir::Expr::Binary) {
+  if (exact && e->kind == hir::Expr::Binary) {
     auto *b = as<hir::Binary>(e);
     auto l = constantOf(b->lhs), r = constantOf(b->rhs);
     switch (b->op) {

@@ -156,11 +156,13 @@ void ModuleAnalyzer::assignTarget(const ast::Expr *target, const Value &v) {
   if (auto *name = llvm::dyn_cast<ast::NameExpr>(target)) {
     Value value = v;
     if (Define *d = ctx.define(module.isMain ? "" : module.name, name->name, module.isMain)) {
-      value = ctx.defineValue(*d);
-      bool number = v.isConstNumber() && value.isConstNumber();
-      if (!number && !v.isPoison() && v.kind != value.kind)
+      Value set = ctx.defineValue(*d);
+      bool number = v.isConstNumber() && set.isConstNumber();
+      if (!number && !v.isPoison() && v.kind != set.kind)
         ctx.sink.report(diag::E0611, SourceRange(), d->name + "=" + d->text,
                         "`" + name->name.str() + "` is " + describe(v));
+      else
+        value = set;
     }
     bool ok = value.isConst() || value.isPoison();
     if (!ok)
@@ -223,7 +225,9 @@ void ModuleAnalyzer::function(const ast::FunctionDef *def) {
         .fixit(def->getRange().atBegin(), "@macro\n");
   if (fn.isMacro)
     macroParams(fn);
-  defineName(def->name.text, Value::ofFunction(&fn), def->name.range, true);
+  // What is neither or both has its message: calls of it need none of their own.
+  Value function = isKernel == fn.isMacro ? Value::poison() : Value::ofFunction(&fn);
+  defineName(def->name.text, function, def->name.range, true);
   if (isKernel && known)
     module.kernels.push_back(&fn);
 }

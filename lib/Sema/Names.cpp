@@ -175,7 +175,8 @@ Value Elaborator::unassigned(Scope *s, llvm::StringRef name, SourceRange where) 
 template <typename Range>
 static void closest(llvm::StringRef name, const Range &names, std::string &best, unsigned &limit) {
   for (llvm::StringRef candidate : names) {
-    unsigned distance = name.edit_distance(candidate, true, limit);
+    bool unfinished = name.size() >= 4 && candidate.starts_with(name); // as near as one wrong letter
+    unsigned distance = unfinished ? 1 : name.edit_distance(candidate, true, limit);
     if (distance < limit && candidate != name) {
       limit = distance;
       best = candidate.str();

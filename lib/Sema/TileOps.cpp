@@ -18,9 +18,34 @@ Value Elaborator::callTile(const BuiltinInfo &info, const ast::CallExpr *e) {
     safeValueCall(e);
     return Value::none();
   }
+  size_t before = ctx.sink.size();
   BoundArgs args = bindArgs(info, e);
-  if (!args.ok)
-    return Value::poison();
+  if (args.ok)
+    tileCall(info, e, args);
+  if (ctx.sink.size() != before)
+    wouldWrite(info, args);
+  return args.ok ? Value::none() : Value::poison();
+}
+
+/// A refused call has its message; that nothing else writes its destination would be a second one for it.
+void Elaborator::wouldWrite(const BuiltinInfo &info, const BoundArgs &args) {
+  bool first = info.kind == BuiltinKind::Fill || info.kind == BuiltinKind::Clear;
+  size_t at = first ? 0 : info.kind == BuiltinKind::Gemm ? 2 : 1;
+  if (info.kind == BuiltinKind::UseSwizzle || at >= args.named.size() || !args.named[at])
+    return;
+  const ast::Expr *e = args.named[at]->value;
+  if (auto *sub = llvm::dyn_cast<ast::SubscriptExpr>(e))
+    e = sub->base;
+  auto *name = llvm::dyn_cast<ast::NameExpr>(e);
+  Slot *slot = name ? findSlot(name->name, true) : nullptr;
+  if (!slot)
+    return;
+  const Value &v = flow.get(slot->index).value;
+  if (v.kind == Value::Object && isTileKind(v.object->kind))
+    noteWrite(v.object, e->getRange());
+}
+
+void Elaborator::tileCall(const BuiltinInfo &info, const ast::CallExpr *e, const BoundArgs &args) {
   switch (info.kind) {
   case BuiltinKind::Copy:
     copyCall(e, args);
@@ -42,7 +67,6 @@ Value Elaborator::callTile(const BuiltinInfo &info, const ast::CallExpr *e) {
     swizzleCall(args);
     break;
   }
-  return Value::none();
 }
 
 //===----------------------------------------------------------------------===//

@@ -129,6 +129,11 @@ static void underline(std::string &marks, const ShownLine &line, SourceRange ran
   std::fill(marks.begin() + from, marks.begin() + std::max(from, to), '~');
 }
 
+/// A replacement that is a line of its own shows without the line's end.
+static std::string shownReplacement(const FixIt &fixit) {
+  return printable(StringRef(fixit.replacement).rtrim('\n'));
+}
+
 /// The replacements of fix-its on this line, each under the place it goes to.
 static std::vector<std::string> fixitRows(const Diagnostic &diagnostic, const ShownLine &line,
                                           uint32_t buffer) {
@@ -141,7 +146,7 @@ static std::vector<std::string> fixitRows(const Diagnostic &diagnostic, const Sh
     if (row == rows.end())
       row = rows.insert(rows.end(), std::string());
     row->resize(column, ' ');
-    *row += printable(fixit.replacement);
+    *row += shownReplacement(fixit);
   }
   return rows;
 }
@@ -243,7 +248,7 @@ static void renderOtherFixits(const Diagnostic &diagnostic, const LineMap &lines
     if (fixit.replacement.empty())
       renderNote(fixit.range, "delete this", lines, os, color);
     else
-      renderNote(fixit.range, "write `" + fixit.replacement + "` here", lines, os, color);
+      renderNote(fixit.range, "write `" + shownReplacement(fixit) + "` here", lines, os, color);
   }
 }
 

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ScheduleCPU.h"
+#include "ScheduleHints.h"
 #include "mlir/Transforms/Passes.h"
 #include "tilec/Dialect/Tile/IR/KernelTarget.h"
 #include "tilec/Dialect/Tile/Transforms/CPU.h"
@@ -63,6 +64,9 @@ LogicalResult tilec::tile::scheduleCPU(KernelOp kernel, const TargetDesc &target
     gemm.setInstAttr(InstAttr::get(context, InstKind::cpu_fma, shape, /*swapped=*/false, /*a_reg=*/false,
                                    /*k_slices=*/1));
   });
+  if (readHints(launch).persistent.value_or(false))
+    launch.emitRemark()
+        << "[R0404] persistent=True changes nothing on CPUs: their threads take block after block";
   if (!launch.getScheduleAttr())
     launch.setScheduleAttr(ScheduleAttr::get(context, /*threads=*/1, /*partition=*/{}, /*roles=*/{},
                                              /*persistent=*/false, /*raster=*/RasterAttr(), /*cluster=*/{},
