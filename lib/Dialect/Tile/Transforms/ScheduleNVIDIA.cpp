@@ -61,6 +61,12 @@ static bool is16BitFloat(Type t) { return t.isF16() || t.isBF16(); }
 // Matrix instructions
 //===----------------------------------------------------------------------===//
 
+/// A buffer with parts, or seen in two shapes, lies row by row (BufferLayouts.cpp); no wgmma reads that.
+static bool liesInRows(Value operand) {
+  return isa<BufferType>(operand.getType()) &&
+         llvm::any_of(bufferUsers(rootBuffer(operand)), llvm::IsaPred<SubbufferOp, RecastBufferOp>);
+}
+
 /// m64nNk16 with f16 or bf16 operands: a from shared memory (either major) or from registers, b from shared
 /// memory.
 bool Scheduler::wgmmaLegal(const GemmFeature &g) const {
@@ -69,6 +75,8 @@ bool Scheduler::wgmmaLegal(const GemmFeature &g) const {
   if (!(g.acc.isF32() || (g.acc.isF16() && g.a.isF16())))
     return false;
   if (g.bInRegisters || (g.aInRegisters && const_cast<GemmOp &>(g.op).getTransA()))
+    return false;
+  if (liesInRows(const_cast<GemmOp &>(g.op).getA()) || liesInRows(const_cast<GemmOp &>(g.op).getB()))
     return false;
   return g.m % 64 == 0 && g.n % 8 == 0 && g.k % 16 == 0 && g.k > 0;
 }
