@@ -42,11 +42,17 @@ function(tilec_library name)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
 endfunction()
 
-# tilec_tool(NAME sources... LINK libs...): an executable in build/bin that links the tilec libraries named and MLIR + LLVM.
+# tilec_tool(NAME sources... [PCH] LINK libs...): an executable in build/bin that links the tilec libraries named and MLIR + LLVM.
+# PCH: for code that sees MLIR headers. The precompiled header is position-independent code of a library, and so is its user.
 function(tilec_tool name)
-  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  cmake_parse_arguments(ARG "PCH" "" "LINK" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_compile_options(${name} PRIVATE ${TILEC_CXX_FLAGS} -fno-exceptions)
+  if(TILEC_USE_PCH AND ARG_PCH)
+    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${name} PRIVATE -fPIC)
+    target_precompile_headers(${name} REUSE_FROM TilecPCH)
+  endif()
   target_link_libraries(${name} PRIVATE ${ARG_LINK})
   tilec_link_mlir(${name})
 endfunction()

@@ -3,25 +3,11 @@
 #include "tilec/Dialect/Tile/IR/Tile.h"
 #include "tilec/Dialect/Tile/Transforms/Passes.h"
 
-#include "mlir/Conversion/Passes.h"
-#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
-#include "mlir/Dialect/DLTI/DLTI.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/Index/IR/IndexDialect.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/MemRef/Transforms/Passes.h"
-#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
-#include "mlir/Dialect/UB/IR/UBOps.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/Dialect/X86Vector/X86VectorDialect.h"
-#include "mlir/InitAllExtensions.h"
+#include "tilec/Pipelines/Pipelines.h"
+#include "tilec/Support/Target.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -29,18 +15,17 @@ namespace tilec {
 void registerTestRemoveWait(); // TestRemoveWait.cpp
 }
 
+namespace {
+struct CPUPipeline : mlir::PassPipelineOptions<CPUPipeline> {
+  Option<unsigned> level{*this, "level", llvm::cl::desc("x86-64 level: 2, 3 or 4"), llvm::cl::init(3)};
+};
+} // namespace
+
 int main(int argc, char **argv) {
   using namespace mlir;
   DialectRegistry registry;
-  registry.insert<tilec::tile::TileDialect, affine::AffineDialect, amdgpu::AMDGPUDialect, arith::ArithDialect,
-                  cf::ControlFlowDialect, DLTIDialect, func::FuncDialect, gpu::GPUDialect,
-                  index::IndexDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
-                  nvgpu::NVGPUDialect, NVVM::NVVMDialect, ROCDL::ROCDLDialect, scf::SCFDialect, ub::UBDialect,
-                  vector::VectorDialect, x86vector::X86VectorDialect>();
-  registerAllExtensions(registry); // among them what convert-to-llvm asks each dialect for
+  tilec::registerPipelineDialects(registry);
   registerTransformsPasses();
-  registerConversionPasses();
-  memref::registerMemRefPasses();
   tilec::tile::registerTileTransformsPasses();
   tilec::registerConvertTileHostToLLVM();
   tilec::registerConvertTileToCPU();
@@ -48,6 +33,12 @@ int main(int argc, char **argv) {
   tilec::registerConvertTileToNVVM();
   tilec::registerConvertTileToROCDL();
   tilec::registerTestRemoveWait();
+  PassPipelineRegistration<CPUPipeline>(
+      "tile-cpu-to-llvm", "What follows convert-tile-to-cpu: LLVM dialect only",
+      [](OpPassManager &pm, const CPUPipeline &options) {
+        if (const tilec::TargetDesc *target = tilec::lookupTarget("x86-64-v" + std::to_string(options.level)))
+          tilec::buildLLVMCPU(pm, *target);
+      });
   PassPipelineRegistration<>("tile-nvvm-to-llvm",
                              "What follows convert-tile-to-nvvm: LLVM and NVVM dialects only",
                              [](OpPassManager &pm) { tilec::buildLLVMNVVM(pm); });

@@ -1,7 +1,7 @@
 //===- TileToNVVM.cpp - the pass, and the pipelines around it ----------------===//
 #include "../TileToGPU/Lowering.h"
 #include "NVVMEmitter.h"
-#include "mlir/Conversion/Passes.h"
+#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Transforms/Passes.h"

@@ -58,7 +58,8 @@ def sample_points(everything):
         for turn, (prefix, options) in enumerate(variants(sample, "sm_80")):
             if prefix.startswith("attention_bf16") and not everything:
                 continue  # the code of float16
-            for chip in CHIPS if everything or prefix.startswith("attention_f16") else [CHIPS[turn % 2]]:
+            # D = 128 is the nearest to the limit, on sm_80 with two stages, on sm_89 with one.
+            for chip in CHIPS if everything or prefix.startswith("attention_f16_128") else [CHIPS[turn % 2]]:
                 yield chip, sample, options
 
 
