@@ -38,11 +38,8 @@ struct TensorMap {
 
 /// One parameter of a GPU kernel, in order.
 struct Param {
-  enum Kind : uint8_t {
-    Slot,
-    Map,
-    Seed
-  } kind;             ///< Seed: of --sanitize=schedule, 4 bytes, from the environment
+  /// Seed: of --sanitize=schedule, 4 bytes, from the environment.
+  enum Kind : uint8_t { Slot, Map, Seed } kind;
   unsigned slot = 0;  ///< Slot: which launch value
   unsigned bytes = 8; ///< Slot: 1, 2, 4 or 8
   TensorMap map;      ///< Map: passed by value, 128 bytes, 64-byte aligned
@@ -76,7 +73,7 @@ struct Image {
   /// object writer links it with the host code, so that one object holds all levels.
   std::string bytes;
   std::vector<std::vector<std::vector<Variant>>>
-      variants; ///< [kernel][launch][variant]; empty list: not compiled
+      variants;                  ///< [kernel][launch][variant]; empty list: not compiled
   std::string ptxasVersion = {}; ///< "13.0"; empty: ptxas had no part in it
 };
 
