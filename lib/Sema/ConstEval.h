@@ -17,9 +17,11 @@ namespace tilec::sema {
 struct Budget {
   static constexpr unsigned maxSteps = 1000000;
   static constexpr unsigned maxStatements = 100000;
+  static constexpr unsigned maxFileStatements = 500000; // of all kernels and instances of a file
+  static constexpr unsigned maxTiles = 4096;
   static constexpr unsigned maxExpansions = 256;
   static constexpr unsigned maxDepth = 1600; // of the elaborator's own recursion
-  unsigned steps = 0, statements = 0, expansions = 0, depth = 0;
+  unsigned steps = 0, statements = 0, tiles = 0, expansions = 0, depth = 0;
   bool exhausted = false;
 };
 

@@ -42,10 +42,15 @@ bool Elaborator::charge(SourceRange where) {
   budget.exhausted |= ctx.sink.hasErrors() && ctx.sink.size() > enoughErrors;
   if (budget.exhausted)
     return false;
-  if (++budget.statements <= Budget::maxStatements)
+  bool kernel = ++budget.statements <= Budget::maxStatements;
+  if (kernel && ctx.statements + budget.statements <= Budget::maxFileStatements)
     return true;
   budget.exhausted = true;
-  report(diag::E0306, where, "statements after unrolling and macro expansion", Budget::maxStatements);
+  if (kernel)
+    report(diag::E0306, where, "statements in all kernels of a file after unrolling and macro expansion",
+           Budget::maxFileStatements);
+  else
+    report(diag::E0306, where, "statements after unrolling and macro expansion", Budget::maxStatements);
   return false;
 }
 

@@ -139,6 +139,7 @@ private:
   bool enter(SourceRange where);
   void leave() { --budget.depth; }
   bool stopped() const { return budget.exhausted; }
+  unsigned statements() const { return budget.statements; }
   bool inParallel() const { return parallel != nullptr; }
 
   //--- names (Names.cpp)

@@ -57,7 +57,8 @@ struct Context {
   std::map<std::string, std::unique_ptr<ModuleScope>> modules; ///< by real path
   ModuleScope *main = nullptr;
   static constexpr uint64_t maxRaceWork = 2000000;
-  uint64_t raceWork = 0; ///< iterations run on paper in this walk
+  uint64_t raceWork = 0;    ///< iterations run on paper in this walk
+  unsigned statements = 0;  ///< of the kernels elaborated so far
 
   hir::Loc loc(SourceRange range) const;
   SourceRange range(const hir::Loc &loc) const;

@@ -59,6 +59,11 @@ Value Elaborator::alloc(const BuiltinInfo &info, const ast::CallExpr *e, llvm::S
   auto t = evalDType(args.named[1]->value);
   if (!ok || !t || !charge(where))
     return Value::poison();
+  if (++budget.tiles > Budget::maxTiles) {
+    budget.exhausted = true;
+    report(diag::E0306, where, "tiles and buffers in a kernel", Budget::maxTiles);
+    return Value::poison();
+  }
   auto kind = info.kind == BuiltinKind::AllocShared ? hir::Object::Shared : hir::Object::Fragment;
   auto *tile = makeObject<hir::TileObj>(name, where, *t, kind);
   tile->shape = shape;

@@ -92,9 +92,12 @@ static std::unique_ptr<hir::Kernel> settle(Context &ctx, const FunctionInfo &fn,
     settled.changed = false;
     ctx.raceWork = 0;
     size_t mark = ctx.program->mark();
-    std::unique_ptr<hir::Kernel> kernel = Elaborator(ctx, *fn.module, settled).elaborate(fn, instance.values);
-    if (!settled.changed && !settled.resolveWeak())
+    Elaborator elaborator(ctx, *fn.module, settled);
+    std::unique_ptr<hir::Kernel> kernel = elaborator.elaborate(fn, instance.values);
+    if (!settled.changed && !settled.resolveWeak()) {
+      ctx.statements += elaborator.statements();
       return kernel;
+    }
     kernel.reset();
     ctx.program->release(mark);
   }

@@ -18,6 +18,9 @@ SOURCES = {
     "powers": KERNEL + "        x = Y[bx]\n        Y[bx] = ((((x ** 64) ** 64) ** 64) ** 64) ** 64\n",
     "branches": KERNEL + "        x = 0\n" + "".join(f"        if bx == {i}:\n            x = {i}\n" for i in range(5000))
                 + "        Y[bx] = x\n",
+    "tiles": KERNEL + "        t = [alloc_shared((8, 8), float16) for i in range(10000)]\n",
+    "instances": "@instantiate(w=[i for i in range(100)])\n@kernel\ndef f(Y: Tensor((N,), float32), w: const = 0):\n"
+                 "    with Kernel(N) as bx:\n        for i in unroll(20000):\n            Y[bx] = w\n",
     "bits": "A = 2 ** 4000\nB = A * A\nC = 3 ** (2 ** 100)\nD = 1 << 10 ** 30\n",
 }
 sys.stdout.write(SOURCES[sys.argv[1]])
