@@ -80,14 +80,13 @@ tile_status tile_rt_workspace(tile_call *opaque, int64_t bytes, uint64_t *addres
   return TILE_OK;
 }
 
-/* Blocks of the grid: 0 = empty, -1 = more than can be launched. */
-static int64_t count_blocks(const tile_gen_launch *launch, const uint64_t *values) {
+int64_t tilert_count_blocks(const tile_gen_launch *launch, const uint64_t *grid) {
   int64_t blocks = 1;
   for (int32_t i = 0; i < launch->grid_rank; ++i)
-    if ((int64_t)values[i] <= 0)
+    if ((int64_t)grid[i] <= 0)
       return 0;
   for (int32_t i = 0; i < launch->grid_rank; ++i)
-    if (__builtin_mul_overflow(blocks, (int64_t)values[i], &blocks) || blocks > MAX_BLOCKS)
+    if (__builtin_mul_overflow(blocks, (int64_t)grid[i], &blocks) || blocks > MAX_BLOCKS)
       return -1;
   return blocks;
 }
@@ -115,12 +114,20 @@ static tile_status enter(call_state *call) {
   return TILE_OK;
 }
 
-tile_status tile_rt_launch(tile_call *opaque, int32_t number, const uint64_t *values) {
+/* The grid of the variant's point becomes the launch's. */
+static int64_t take_point(const tile_gen_launch *launch, const tile_gen_variant *variant, uint64_t *values) {
+  const uint64_t *grid = tilert_point_grid(launch, variant->point, values);
+  for (int32_t i = 0; i < launch->grid_rank; ++i)
+    values[i] = grid[i];
+  return tilert_count_blocks(launch, values);
+}
+
+tile_status tile_rt_launch(tile_call *opaque, int32_t number, uint64_t *values) {
   call_state *call = call_of(opaque);
   if (call->mode == TILE_MODE_WORKSPACE)
     return TILE_OK;
   const tile_gen_launch *launch = &call->kernel->launches[number];
-  int64_t blocks = count_blocks(launch, values);
+  int64_t blocks = tilert_count_blocks(launch, values);
   if (UNLIKELY(blocks < 0)) {
     tilert_leave(call);
     return fail_grid(call, launch, values);
@@ -133,6 +140,8 @@ tile_status tile_rt_launch(tile_call *opaque, int32_t number, const uint64_t *va
   if (!call->entered && UNLIKELY((s = enter(call))))
     return s;
   const tile_gen_variant *variant = tilert_choose_variant(call, launch, values, call->loaded->selected);
+  if (variant && variant->point)
+    blocks = take_point(launch, variant, values);
   s = variant ? tilert_backend(call->backend)->launch(call, launch, variant, values, blocks)
               : TILE_ERR_NO_VARIANT;
   if (UNLIKELY(s))

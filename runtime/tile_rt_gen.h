@@ -125,10 +125,11 @@ typedef struct tile_gen_map { /* 112 bytes */
   int32_t reserved[3];
 } tile_gen_map;
 
-enum {                    /* tile_gen_param.kind */
+enum { /* tile_gen_param.kind */
        TILE_PARAM_VALUE = 0,
        TILE_PARAM_MAP = 1,
-       TILE_PARAM_SEED = 2 /* of pauses (--sanitize=schedule): TILE_SCHEDULE_SEED of the environment, else 0 */
+       TILE_PARAM_SEED =
+           2 /* of pauses (--sanitize=schedule): TILE_SCHEDULE_SEED of the environment, else 0 */
 };
 
 typedef struct tile_gen_param { /* 16 bytes; one per parameter of the device function, in order */
@@ -147,8 +148,11 @@ typedef int64_t (*tile_gen_count_fn)(const uint64_t *values);
 typedef void (*tile_gen_work_fn)(const uint64_t *values, int64_t item, void *arena);
 
 /* One way to run a launch, in one image. Of the image chosen for the device the
-   first variant whose conditions all hold is used. */
-typedef struct tile_gen_variant { /* 112 bytes */
+   first variant whose conditions all hold is used; where the launch has points,
+   the cheapest of those whose conditions hold, the first of equals. A launch of
+   b blocks whose main loop makes t trips costs, in clock cycles,
+     ceil(b / (multiprocessors * resident)) * (t * trip_cycles + block_cycles) + launch_cycles. */
+typedef struct tile_gen_variant { /* 144 bytes */
   const char *symbol;             /* GPU: name of the device function. CPU: a name for the log */
   const tile_gen_condition *conditions;
   const tile_gen_param *params; /* GPU */
@@ -167,6 +171,11 @@ typedef struct tile_gen_variant { /* 112 bytes */
   int32_t min_blocks; /* PERSISTENT: blocks per multiprocessor, at least 1 */
   int32_t registers;  /* per thread as reported by the assembler; 0 = unknown */
   int32_t flags;
+  int32_t point; /* whose grid and trips it runs with: 0 the launch's own, else 1..num_points */
+  int64_t trip_cycles;
+  int64_t block_cycles;
+  int64_t launch_cycles;
+  int32_t resident; /* blocks that a multiprocessor runs at once; 0 counts as 1 */
   int32_t reserved;
 } tile_gen_variant;
 
@@ -176,7 +185,7 @@ typedef struct tile_gen_launch {    /* 32 bytes */
   int32_t num_variants;
   int32_t grid_rank; /* 1..3: the grid's extents are slots 0.. of the values, as int64_t */
   int32_t num_slots;
-  int32_t reserved;
+  int32_t num_points; /* grids beside the first: see tile_rt_launch */
 } tile_gen_launch;
 
 /*===- Kernel and library -----------------------------------------------------*/
@@ -285,9 +294,11 @@ TILE_NODISCARD TILE_API tile_status tile_rt_fail(tile_call *call, tile_status st
 TILE_NODISCARD TILE_API tile_status tile_rt_workspace(tile_call *call, int64_t bytes, uint64_t *address);
 
 /* Launch number `launch` of the kernel with its values: num_slots of them, the
-   grid's extents first. An empty grid is skipped. CHECK: the grid's size and
-   whether some variant would do. `values` is free again on return. */
-TILE_NODISCARD TILE_API tile_status tile_rt_launch(tile_call *call, int32_t launch, const uint64_t *values);
+   grid's extents first. With points, num_points + 1 numbers of trips follow, the
+   launch's own first, then the grids of the points, grid_rank extents each. An
+   empty grid is skipped. CHECK: the grid's size and whether some variant would
+   do. `values` may change, and is free again on return. */
+TILE_NODISCARD TILE_API tile_status tile_rt_launch(tile_call *call, int32_t launch, uint64_t *values);
 
 /* Ends a call: restores the context; WORKSPACE: *bytes = what is needed. */
 TILE_NODISCARD TILE_API tile_status tile_rt_end(tile_call *call);

@@ -121,6 +121,17 @@ void tilert_leave(call_state *call);
 
 /* The variant to run, among those of the selected images; NULL and the error set
    when there is none. `selected` NULL: all images (for checks without a device). */
+/* Blocks of a grid: 0 = empty, -1 = more than can be launched. */
+int64_t tilert_count_blocks(const tile_gen_launch *launch, const uint64_t *grid);
+
+/* The grid of a point among the values of its launch. */
+static inline const uint64_t *tilert_point_grid(const tile_gen_launch *launch, int32_t point,
+                                                const uint64_t *values) {
+  if (point == 0)
+    return values;
+  return values + launch->num_slots + launch->num_points + 1 + (int64_t)(point - 1) * launch->grid_rank;
+}
+
 const tile_gen_variant *tilert_choose_variant(const call_state *call, const tile_gen_launch *launch,
                                               const uint64_t *values, const uint8_t *selected);
 

@@ -78,17 +78,46 @@ static COLD void fail_no_variant(const call_state *call, const tile_gen_launch *
                 launch->name, text);
 }
 
+/* Cycles of the variant for these values: the formula of tile_gen_variant. -1: its grid is none. */
+static int64_t price(const call_state *call, const tile_gen_launch *launch, const tile_gen_variant *v,
+                     const uint64_t *values) {
+  int64_t blocks = tilert_count_blocks(launch, tilert_point_grid(launch, v->point, values));
+  if (blocks <= 0)
+    return -1;
+  int64_t trips = (int64_t)values[launch->num_slots + v->point];
+  int64_t resident = v->resident > 0 ? v->resident : 1;
+  int64_t slots =
+      (call->loaded && call->loaded->multiprocessors > 0 ? call->loaded->multiprocessors : 1) * resident;
+  int64_t waves = (blocks + slots - 1) / slots, cycles;
+  if (__builtin_mul_overflow(trips, v->trip_cycles, &cycles) ||
+      __builtin_add_overflow(cycles, v->block_cycles, &cycles) ||
+      __builtin_mul_overflow(cycles, waves, &cycles) ||
+      __builtin_add_overflow(cycles, v->launch_cycles, &cycles))
+    return INT64_MAX;
+  return cycles;
+}
+
 const tile_gen_variant *tilert_choose_variant(const call_state *call, const tile_gen_launch *launch,
                                               const uint64_t *values, const uint8_t *selected) {
-  int32_t number = 0;
+  const tile_gen_variant *best = NULL;
+  int64_t least = 0;
+  int32_t number = -1;
   for (int32_t i = 0; i < launch->num_variants; ++i) {
     const tile_gen_variant *v = &launch->variants[i];
     if (!is_candidate(call, v, selected))
       continue;
-    if ((call->variant < 0 || call->variant == number) && !broken_condition(call->kernel, v, values))
-      return v;
     ++number;
+    if (call->variant >= 0 && call->variant != number)
+      continue;
+    int64_t cycles = launch->num_points ? price(call, launch, v, values) : 0;
+    if (cycles < 0 || (best && cycles >= least) || broken_condition(call->kernel, v, values))
+      continue;
+    if (!launch->num_points)
+      return v;
+    best = v;
+    least = cycles;
   }
-  fail_no_variant(call, launch, values, selected);
-  return NULL;
+  if (!best)
+    fail_no_variant(call, launch, values, selected);
+  return best;
 }

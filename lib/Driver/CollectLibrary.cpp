@@ -61,6 +61,7 @@ static void describeLaunches(KernelOp host, mlir::ModuleOp module, target::Kerne
     target::LaunchDesc launch;
     launch.name = call.getCallee().str();
     launch.gridRank = call.getGrid().size();
+    launch.points = call.getPoints() ? call.getPoints()->size() : 0;
     for (mlir::Type t : device.getArgumentTypes())
       launch.slots += slotsOf(t);
     kernel.launches.push_back(std::move(launch));
@@ -178,6 +179,13 @@ static Variant readVariant(mlir::Operation *function) {
   v.dynamicShared = integer(TileDialect::kSharedBytesAttrName);
   v.persistent = function->hasAttr("tile.persistent");
   v.minBlocks = std::max<int64_t>(1, integer("tile.min_blocks"));
+  v.point = integer(TileDialect::kPointAttrName);
+  if (auto values = function->getAttrOfType<mlir::DictionaryAttr>("tile.constants"); values && v.point)
+    for (mlir::NamedAttribute value : values)
+      v.constants.push_back({value.getName().str(), text(values, value.getName())});
+  if (auto cost = function->getAttrOfType<mlir::DenseI64ArrayAttr>(TileDialect::kCostAttrName))
+    if (llvm::ArrayRef<int64_t> c = cost; c.size() == 4)
+      v.cost = {c[0], c[1], c[2], c[3]};
   if (auto schedule = function->getAttrOfType<mlir::StringAttr>("tile.schedule"))
     v.schedule = schedule.getValue().str();
   if (auto list = function->getAttrOfType<mlir::ArrayAttr>(TileDialect::kConditionsAttrName))

@@ -168,7 +168,7 @@ static CommandLineResult checkChoices(DriverOptions &o) {
   for (CommandLineResult r :
        {parseNumber("-ferror-limit", o.errorLimit, 1000000, o.maxErrors),
         parseNumber("-j", o.jobs, 1024, o.maxJobs), parseNumber("-O", o.optLevel, 2, o.optimize),
-        oneOf("-O", o.optLevel, {"0", "2"}),
+        oneOf("-O", o.optLevel, {"0", "2"}), oneOf("--tile-policy", o.tilePolicy, {"auto", "fixed"}),
         oneOf("-fdiagnostics-format", o.diagnosticsFormat, {"text", "json"}),
         oneOf("-fdiagnostics-color", o.diagnosticsColor, {"auto", "always", "never"}), checkDevelopment(o),
         checkPrefix(o.symbolPrefix)})

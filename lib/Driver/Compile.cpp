@@ -170,6 +170,9 @@ int Compilation::frontEnd() {
     for (llvm::StringRef n : names)
       sema.kernels.push_back(n.trim().str());
   }
+  sema.points = options.tilePolicy != "fixed" && llvm::any_of(options.targets, [](const std::string &name) {
+                  return hasCostModel(*lookupTarget(name));
+                });
   sema.importDirs = options.importDirs;
   sema.loader = &loader;
   program = analyze(*tree, sema, diags);
@@ -217,12 +220,15 @@ void Compilation::dump(llvm::StringRef kind, const TargetDesc *t, mlir::ModuleOp
   outputs.set(t ? fileFor(options, kind, *t) : options.emits.at(kind.str()), text + "\n");
 }
 
-/// Keeps the host kernels or the device kernels of a clone.
-static mlir::OwningOpRef<mlir::ModuleOp> part(mlir::ModuleOp module, bool device) {
+/// The device kernels that `target` compiles.
+static mlir::OwningOpRef<mlir::ModuleOp> deviceKernels(mlir::ModuleOp module, llvm::StringRef target) {
   mlir::OwningOpRef<mlir::ModuleOp> clone(module.clone());
-  for (auto kernel : llvm::make_early_inc_range(clone->getOps<tile::KernelOp>()))
-    if (kernel.isDevice() != device)
+  auto isFor = [&](mlir::Attribute name) { return llvm::cast<mlir::StringAttr>(name).getValue() == target; };
+  for (auto kernel : llvm::make_early_inc_range(clone->getOps<tile::KernelOp>())) {
+    auto targets = kernel->getAttrOfType<mlir::ArrayAttr>(tile::TileDialect::kTargetsAttrName);
+    if (!kernel.isDevice() || (targets && llvm::none_of(targets, isFor)))
       kernel.erase();
+  }
   return clone;
 }
 
@@ -241,7 +247,8 @@ int Compilation::middle() {
   }
   if (!module)
     return ExitInternal;
-  if (!runStage(*module, "Stage tile", buildTileStage))
+  auto tileStage = [&](mlir::OpPassManager &pm) { buildTileStage(pm, options.targets); };
+  if (!runStage(*module, "Stage tile", tileStage))
     return handler.sawDefect() ? ExitInternal : ExitSource;
   dump("ir-tile", nullptr, *module);
   Stage last = lastStage();
@@ -260,10 +267,11 @@ int Compilation::middle() {
 
   auto isCPU = [](const std::string &name) { return lookupTarget(name)->family == Family::CPU; };
   if (options.sanitizeSchedule && llvm::any_of(options.targets, isCPU))
-    diags.report(diag::W0601, {}, "schedule", "cpu", "the threads of a launch never wait for each other there");
+    diags.report(diag::W0601, {}, "schedule", "cpu",
+                 "the threads of a launch never wait for each other there");
   std::vector<Lowering> lowerings;
   for (const std::string &name : options.targets)
-    lowerings.push_back({lookupTarget(name), part(*module, /*device=*/true)});
+    lowerings.push_back({lookupTarget(name), deviceKernels(*module, name)});
   for (Lowering &l : lowerings)
     if (int code = lower(l, last))
       return handler.sawDefect() ? ExitInternal : code;
@@ -283,6 +291,14 @@ int Compilation::middle() {
   return wantsObject() ? writeLibrary() : ExitSuccess;
 }
 
+/// "; BK=64 BM=128 BN=64": another point of the tuning space.
+static std::string pointOf(const target::Variant &v) {
+  std::string text;
+  for (const auto &[name, value] : v.constants)
+    text += (text.empty() ? "; " : " ") + name + "=" + value;
+  return text;
+}
+
 /// --resource-usage: one line for each kernel of each GPU image.
 void Compilation::reportResources() const {
   for (const target::Image &image : library.images)
@@ -295,7 +311,8 @@ void Compilation::reportResources() const {
           else
             llvm::errs() << image.arch << " " << v.symbol << ": " << v.threads << " threads, "
                          << v.resources.registers << " registers, " << v.resources.spillStores
-                         << " bytes spilled, " << v.dynamicShared << " bytes of shared memory\n";
+                         << " bytes spilled, " << v.dynamicShared << " bytes of shared memory" << pointOf(v)
+                         << "\n";
 }
 
 /// Every kernel becomes C functions: their names must be free in C and C++.

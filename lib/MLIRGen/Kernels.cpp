@@ -12,9 +12,10 @@ OwningOpRef<ModuleOp> mlirgen::generate(MLIRContext &context, const hir::Program
   context.loadDialect<TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect>();
   OwningOpRef<ModuleOp> module =
       ModuleOp::create(FileLineColLoc::get(&context, program.moduleName, /*line=*/0, /*column=*/0));
-  for (const std::unique_ptr<hir::Kernel> &kernel : program.kernels)
-    if (failed(KernelGen(&context, program, *kernel).run(*module)))
-      return {};
+  for (const auto *list : {&program.kernels, &program.points})
+    for (const std::unique_ptr<hir::Kernel> &kernel : *list)
+      if (failed(KernelGen(&context, program, *kernel).run(*module)))
+        return {};
   return module;
 }
 
@@ -110,6 +111,8 @@ void KernelGen::setKernelAttrs(KernelOp op) {
       instance.set(binding.name, b.getStringAttr(binding.value));
     op->setAttr(TileDialect::kInstanceAttrName, instance.getDictionary(b.getContext()));
   }
+  if (!kernel.pointOf.empty())
+    op->setAttr(TileDialect::kPointOfAttrName, b.getStringAttr(kernel.pointOf));
   if (kernel.inplace)
     op->setAttr(TileDialect::kInplaceAttrName, b.getUnitAttr());
   if (kernel.fastMath)

@@ -47,7 +47,12 @@ static void cleanUp(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-void tilec::buildTileStage(OpPassManager &pm) {
+bool tilec::hasCostModel(const TargetDesc &target) { return target.roles; }
+
+void tilec::buildTileStage(OpPassManager &pm, llvm::ArrayRef<std::string> targets) {
+  tile::TileSelectPointsOptions points;
+  points.targets.assign(targets.begin(), targets.end());
+  pm.addPass(tile::createTileSelectPoints(points));
   OpPassManager &kernel = pm.nest<tile::KernelOp>();
   cleanUp(kernel);
   kernel.addPass(tile::createTileSplitBuffers());
@@ -59,6 +64,7 @@ void tilec::buildTileStage(OpPassManager &pm) {
   kernel.addPass(tile::createTileSplitComparisons());
   verify(pm, tile::VerifiedStage::Tile);
   pm.addPass(tile::createTileOutlineLaunches());
+  pm.addPass(tile::createTileMergePoints());
   OpPassManager &outlined = pm.nest<tile::KernelOp>();
   cleanUp(outlined);
 }

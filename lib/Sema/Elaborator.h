@@ -114,6 +114,8 @@ public:
 
   /// One walk over a kernel instance. `instance` gives the values of @instantiate's keys.
   std::unique_ptr<hir::Kernel> elaborate(const FunctionInfo &fn, const llvm::StringMap<Value> &instance);
+  /// Of the kernel elaborated.
+  unsigned statements() const { return budget.statements; }
 
 private:
   //--- helpers (Elaborator.cpp)
@@ -139,7 +141,6 @@ private:
   bool enter(SourceRange where);
   void leave() { --budget.depth; }
   bool stopped() const { return budget.exhausted; }
-  unsigned statements() const { return budget.statements; }
   bool inParallel() const { return parallel != nullptr; }
 
   //--- names (Names.cpp)
@@ -308,7 +309,7 @@ private:
   void constParams(const FunctionInfo &fn, const llvm::StringMap<Value> &instance, hir::Kernel &kernel);
   void constParam(const FunctionInfo &fn, const ast::Param &p, bool isDType,
                   const llvm::StringMap<Value> &instance, hir::Kernel &kernel);
-  Value tuneDefault(const ast::CallExpr *call);
+  Value tuneDefault(llvm::StringRef name, const ast::CallExpr *call);
   void runtimeParams(const FunctionInfo &fn, hir::Kernel &kernel);
   void runtimeParam(const ast::Param &p, ParamKind kind, hir::Kernel &kernel);
   void tensorDims(hir::TensorObj *t, const ast::Param &p, bool strides, hir::Kernel &kernel);

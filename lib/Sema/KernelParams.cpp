@@ -38,7 +38,8 @@ Elaborator::ParamKind Elaborator::paramKind(const ast::Param &p) {
 // const, dtype, tune
 //===----------------------------------------------------------------------===//
 
-Value Elaborator::tuneDefault(const ast::CallExpr *call) {
+/// The default; the candidates go to the tuning space.
+Value Elaborator::tuneDefault(llvm::StringRef name, const ast::CallExpr *call) {
   BoundArgs args = bindArgs(*findBuiltin("tune"), call);
   if (!args.ok)
     return Value::poison();
@@ -53,6 +54,7 @@ Value Elaborator::tuneDefault(const ast::CallExpr *call) {
     if (!v.isPoison() && c.kind != v.kind)
       report(diag::E0218, args.named[1]->value->getRange(), "candidates", "values of the default's kind",
              repr(c));
+  ctx.space.push_back({name.str(), *candidates.items});
   return v;
 }
 
@@ -65,21 +67,25 @@ void Elaborator::constParam(const FunctionInfo &fn, const ast::Param &p, bool is
   SourceRange where = p.name.range;
   bool given = false;
   if (p.defaultValue) {
-    v = tune ? tuneDefault(llvm::cast<ast::CallExpr>(p.defaultValue)) : eval(p.defaultValue);
+    v = tune ? tuneDefault(name, llvm::cast<ast::CallExpr>(p.defaultValue)) : eval(p.defaultValue);
     where = p.defaultValue->getRange();
     given = true;
   }
-  if (auto it = instance.find(name); it != instance.end()) {
-    v = it->second;
+  auto setTo = [&](Value value) {
+    v = std::move(value);
     given = true;
-  }
+    if (tune && !ctx.space.empty() && ctx.space.back().name == name)
+      ctx.space.pop_back(); // no longer free
+  };
+  if (auto it = instance.find(name); it != instance.end())
+    setTo(it->second);
   if (Define *d = ctx.define(fn.def->name.text, name, fn.module->isMain)) {
     Value set = ctx.defineValue(*d);
     bool number = v.isConstNumber() && set.isConstNumber();
     if (given && !isDType && !v.isPoison() && set.kind != v.kind && !number)
       report(diag::E0611, {}, d->name + "=" + d->text, "`" + name.str() + "` is " + describe(v));
     else
-      v = set;
+      setTo(set);
     given = true;
   }
   if (!given) {

@@ -46,6 +46,12 @@ struct Define {
   bool used = false;
 };
 
+/// A tune parameter that nothing has set, with its candidates.
+struct FreeTune {
+  std::string name;
+  std::vector<Value> candidates;
+};
+
 struct Context {
   Context(const SemaOptions &options, DiagnosticEngine &engine) : options(options), engine(engine) {}
   const SemaOptions &options;
@@ -57,8 +63,9 @@ struct Context {
   std::map<std::string, std::unique_ptr<ModuleScope>> modules; ///< by real path
   ModuleScope *main = nullptr;
   static constexpr uint64_t maxRaceWork = 2000000;
-  uint64_t raceWork = 0;    ///< iterations run on paper in this walk
-  unsigned statements = 0;  ///< of the kernels elaborated so far
+  uint64_t raceWork = 0;       ///< iterations run on paper in this walk
+  unsigned statements = 0;     ///< of the kernels elaborated so far
+  std::vector<FreeTune> space; ///< of the kernel elaborated last, in the order of its parameters
 
   hir::Loc loc(SourceRange range) const;
   SourceRange range(const hir::Loc &loc) const;

@@ -91,6 +91,7 @@ static std::unique_ptr<hir::Kernel> settle(Context &ctx, const FunctionInfo &fn,
     ctx.sink.clear();
     settled.changed = false;
     ctx.raceWork = 0;
+    ctx.space.clear();
     size_t mark = ctx.program->mark();
     Elaborator elaborator(ctx, *fn.module, settled);
     std::unique_ptr<hir::Kernel> kernel = elaborator.elaborate(fn, instance.values);
@@ -104,6 +105,60 @@ static std::unique_ptr<hir::Kernel> settle(Context &ctx, const FunctionInfo &fn,
   ctx.sink.clear();
   ctx.sink.report(diag::E0309, fn.def->name.range, fn.def->name.text, maxWalks);
   return nullptr;
+}
+
+/// All points of the space that the elaboration of `instance` found; none where they are too many.
+static std::vector<Instance> pointsOf(Context &ctx, const FunctionInfo &fn, const Instance &instance) {
+  constexpr size_t most = 1024;
+  std::vector<Instance> points{instance};
+  for (const FreeTune &tune : ctx.space) {
+    if (tune.candidates.empty())
+      continue;
+    if (points.size() * tune.candidates.size() > most) {
+      ctx.sink.report(diag::E0306, fn.def->name.range, "points in a tuning space", most);
+      return {};
+    }
+    std::vector<Instance> next;
+    for (const Instance &point : points)
+      for (const Value &value : tune.candidates) {
+        next.push_back(point);
+        next.back().values[tune.name] = value;
+      }
+    points = std::move(next);
+  }
+  return points;
+}
+
+/// Elaborates `kernel` at the other points of its tuning space. A point whose source says no, by a
+/// static_assert or otherwise, is none.
+static void addPoints(Context &ctx, const FunctionInfo &fn, const Instance &instance,
+                      const hir::Kernel &kernel, unsigned statements) {
+  std::vector<Instance> points = pointsOf(ctx, fn, instance);
+  if (points.size() <= 1)
+    return;
+  if (points.size() * statements > Budget::maxFileStatements) {
+    ctx.sink.report(diag::E0306, fn.def->name.range, "statements at all points of a tuning space",
+                    Budget::maxFileStatements);
+    return;
+  }
+  unsigned number = 0, before = ctx.statements;
+  for (const Instance &point : points) {
+    size_t mark = ctx.program->mark();
+    std::unique_ptr<hir::Kernel> other = settle(ctx, fn, point);
+    bool allowed = other && !ctx.sink.hasErrors();
+    ctx.sink.clear();
+    auto same = [](const hir::ConstBinding &x, const hir::ConstBinding &y) { return x.value == y.value; };
+    if (!allowed || std::equal(other->constants.begin(), other->constants.end(), kernel.constants.begin(),
+                               kernel.constants.end(), same)) {
+      other.reset();
+      ctx.program->release(mark);
+      continue;
+    }
+    other->name = kernel.name + ".t" + std::to_string(++number);
+    other->pointOf = kernel.name;
+    ctx.program->points.push_back(std::move(other));
+  }
+  ctx.statements = before;
 }
 
 /// The function's name, or what @kernel(name=..) calls it.
@@ -163,6 +218,7 @@ void Context::analyzeKernels() {
     for (const Instance &instance : instances) {
       if (!wanted(*this, *fn, instance.name, used))
         continue;
+      unsigned before = statements;
       std::unique_ptr<hir::Kernel> kernel = settle(*this, *fn, instance);
       bool failed = sink.hasErrors() || !kernel;
       sink.flush(engine);
@@ -174,6 +230,9 @@ void Context::analyzeKernels() {
       if (!fresh)
         sink.report(diag::E0153, fn->def->name.range, kernel->name)
             .note(it->second, "the other one is defined here");
+      sink.flush(engine);
+      if (options.points)
+        addPoints(*this, *fn, instance, *kernel, statements - before);
       program->kernels.push_back(std::move(kernel));
       sink.flush(engine);
     }

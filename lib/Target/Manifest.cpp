@@ -125,6 +125,13 @@ private:
       j.attribute("symbol", text(v.symbol));
       if (!v.schedule.empty())
         j.attribute("schedule", text(v.schedule));
+      if (v.point) {
+        j.attribute("point", int64_t(v.point));
+        j.attributeObject("constants", [&] {
+          for (const auto &[name, value] : v.constants)
+            j.attribute(json::fixUTF8(name), text(value));
+        });
+      }
       j.attributeArray("conditions", [&] {
         for (const Condition &c : v.conditions)
           j.value(text(c.text));

@@ -247,11 +247,30 @@ Constant *Tables::variant(unsigned image, const Variant &v) {
   } else {
     function = functions.try_emplace({image, v.symbol}, functions.size()).first->second;
   }
-  return record({text(v.symbol), array(conditions, "conditions"), array(params, "params"),
-                 array(maps, "maps"), count, work, i64(v.arenaBytes), i64(v.dynamicShared),
-                 i64(v.resources.staticShared), i32(image), i32(function), i32(conditions.size()),
-                 i32(params.size()), i32(maps.size()), i32(v.threads), i32(v.minBlocks),
-                 i32(std::max(v.resources.registers, 0)), i32(v.persistent ? VariantPersistent : 0), i32(0)});
+  return record({text(v.symbol),
+                 array(conditions, "conditions"),
+                 array(params, "params"),
+                 array(maps, "maps"),
+                 count,
+                 work,
+                 i64(v.arenaBytes),
+                 i64(v.dynamicShared),
+                 i64(v.resources.staticShared),
+                 i32(image),
+                 i32(function),
+                 i32(conditions.size()),
+                 i32(params.size()),
+                 i32(maps.size()),
+                 i32(v.threads),
+                 i32(v.minBlocks),
+                 i32(std::max(v.resources.registers, 0)),
+                 i32(v.persistent ? VariantPersistent : 0),
+                 i32(v.point),
+                 i64(v.cost.trip),
+                 i64(v.cost.block),
+                 i64(v.cost.launch),
+                 i32(v.cost.resident),
+                 i32(0)});
 }
 
 //===----------------------------------------------------------------------===//
@@ -270,8 +289,9 @@ Constant *Tables::launches(size_t k) {
         for (const Variant &v : image.variants[k][l])
           variants.push_back(variant(i, v));
     }
-    records.push_back(record({text(launch.name), array(variants, launch.name + ".variants"),
-                              i32(variants.size()), i32(launch.gridRank), i32(launch.slots), i32(0)}));
+    records.push_back(
+        record({text(launch.name), array(variants, launch.name + ".variants"), i32(variants.size()),
+                i32(launch.gridRank), i32(launch.slots), i32(launch.points)}));
   }
   return array(records, kernel.name + ".launches");
 }

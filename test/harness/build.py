@@ -22,7 +22,7 @@ def variants(sample, arch):
         for (short, dtype), ta, tb in itertools.product(DTYPES.items(), "nt", "nt"):
             flags = [f"-Ddt={dtype}", f"-Dtrans_a={ta == 't'}", f"-Dtrans_b={tb == 't'}"]
             if dtype == "float32":
-                flags += ["-DBM=64", "-DBN=128", "-DBK=32", "-Dstages=2"] if "gfx" in arch else ["-DBK=32"]
+                flags += ["-DBM=64", "-DBN=128", "-DBK=32"] if "gfx" in arch else ["-DBK=32"]
             yield f"gemm_{short}_{ta}{tb}", flags
     elif sample == "attention":
         for (short, dtype), d, causal in itertools.product(DTYPES.items(), (64, 128), (False, True)):
@@ -46,7 +46,8 @@ def run(command):
 
 
 def compile_command(tilec, sample, arch, prefix, flags):
-    return [tilec, os.path.join(ROOT, "samples", sample, sample + ".tile"), f"--arch={arch}", f"--symbol-prefix={prefix}"] + flags
+    return [tilec, os.path.join(ROOT, "samples", sample, sample + ".tile"), f"--arch={arch}", "--tile-policy=fixed",
+            f"--symbol-prefix={prefix}"] + flags
 
 
 def link(objects, rt, out):

@@ -18,8 +18,12 @@ struct PipelineOptions {
   bool delays = false;      ///< --sanitize=schedule
 };
 
-/// Kernels as MLIRGen makes them -> one host kernel and one device kernel per launch. Knows no target.
-void buildTileStage(mlir::OpPassManager &pm);
+/// Are points of tuning spaces compared for that target?
+bool hasCostModel(const TargetDesc &target);
+
+/// Kernels as MLIRGen makes them -> one host kernel and one device kernel per launch and point of the tuning
+/// space. Targets have a part only in which points those are.
+void buildTileStage(mlir::OpPassManager &pm, llvm::ArrayRef<std::string> targets);
 
 /// One stage of the device kernels of one target (`tile.target` is set on them). The pass manager is anchored
 /// on builtin.module.

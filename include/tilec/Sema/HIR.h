@@ -439,6 +439,8 @@ struct Kernel {
   bool inplace = false;
   bool fastMath = false;
   unsigned indexBits = 0; ///< 0 auto, 32, 64
+  /// Of another point of a tuning space: the name of the kernel that has the defaults. Empty: a kernel.
+  std::string pointOf;
 };
 
 class Program {
@@ -453,6 +455,8 @@ public:
   size_t mark() const { return nodes.size(); }
   void release(size_t mark) { nodes.resize(mark); }
   std::vector<std::unique_ptr<Kernel>> kernels;
+  /// The other points of the kernels' tuning spaces that their source allows (SemaOptions::points).
+  std::vector<std::unique_ptr<Kernel>> points;
   std::string moduleName; ///< "gemm.tile": the name line tables use
   std::string moduleDoc;
 

@@ -35,6 +35,8 @@ struct SemaOptions {
   std::vector<std::string> kernels;
   /// -I folders.
   std::vector<std::string> importDirs;
+  /// Elaborate kernels at every point of their tuning spaces, not at the defaults alone.
+  bool points = false;
   /// Without one, imports of user modules are errors and -D takes only plain numbers, names and strings.
   ModuleLoader *loader = nullptr;
 };

@@ -51,6 +51,12 @@ struct Resources {
   std::vector<std::string> advisories; ///< what ptxas says about lost performance (C75xx), one line each
 };
 
+/// What a launch of `blocks` blocks with `trips` trips of the main loop costs, in cycles:
+/// ceil(blocks / (multiprocessors * resident)) * (trips * trip + block) + launch.
+struct Cost {
+  int64_t trip = 0, block = 0, launch = 0, resident = 1;
+};
+
 /// One compiled form of one launch for one image.
 struct Variant {
   std::string symbol; ///< of the kernel in the image; CPU: functions `<symbol>.count` and `<symbol>.work`
@@ -60,7 +66,10 @@ struct Variant {
   int64_t dynamicShared = 0;
   bool persistent = false;
   unsigned minBlocks = 1;
-  int64_t arenaBytes = 0; ///< CPU: scratch of one worker, 64-byte aligned
+  unsigned point = 0; ///< of the tuning space: 0 the defaults, else its number in the launch
+  Cost cost;          ///< zero: unknown
+  std::vector<std::pair<std::string, std::string>> constants; ///< of the point; empty for the defaults
+  int64_t arenaBytes = 0;                                     ///< CPU: scratch of one worker, 64-byte aligned
   Resources resources;
   std::string schedule; ///< one line for the manifest: tile, stages, instruction
 };
@@ -98,6 +107,7 @@ struct LaunchDesc {
   std::string name;      ///< "matmul.0"
   unsigned gridRank = 1; ///< slots 0..gridRank-1 are the grid extents
   unsigned slots = 0;
+  unsigned points = 0; ///< beside the defaults
 };
 
 struct KernelDesc {

@@ -61,6 +61,10 @@ public:
   Value ult(Value x, Value y) { return cmp(arith::CmpIPredicate::ult, x, y); }
   Value both(Value x, Value y) { return !x ? y : !y ? x : fold<arith::AndIOp>(x, y); }
   Value select(Value condition, Value x, Value y);
+  /// An index, cut to least .. most: what compares the same with every number in between, in fewer bits.
+  Value clamp(Value x, int64_t least, int64_t most) {
+    return fold<arith::MinSIOp>(fold<arith::MaxSIOp>(x, index(least)), index(most));
+  }
   /// i32 (non-negative) or index to index, and back.
   Value toIndex(Value x);
   Value toI32(Value x);

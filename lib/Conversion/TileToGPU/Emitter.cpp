@@ -106,12 +106,15 @@ FailureOr<LLVM::LLVMFuncOp> Emitter::run(StringRef symbol) {
   llvm::raw_string_ostream(text) << schedule;
   function->setAttr("tile.schedule", b.getStringAttr(text));
   for (StringRef name :
-       {StringRef(TileDialect::kConditionsAttrName), StringRef(TileDialect::kLaunchNameAttrName)})
+       {StringRef(TileDialect::kConditionsAttrName), StringRef(TileDialect::kLaunchNameAttrName),
+        StringRef(TileDialect::kPointAttrName), StringRef(TileDialect::kCostAttrName)})
     if (Attribute attr = kernel->getAttr(name))
       function->setAttr(name, attr);
   if (!function->hasAttr(TileDialect::kConditionsAttrName))
     function->setAttr(TileDialect::kConditionsAttrName, b.getArrayAttr({}));
   function->setAttr("tile.kernel", kernel.getSymNameAttr());
+  if (Attribute constants = kernel->getAttr(TileDialect::kInstanceAttrName))
+    function->setAttr("tile.constants", constants);
   decorate(function);
   return function;
 }

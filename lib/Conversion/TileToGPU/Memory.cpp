@@ -329,9 +329,7 @@ std::pair<Value, Value> Emitter::viewBounds(const ViewAccess &a, unsigned axis) 
   int64_t extent = t < 0 ? 1 : a.l->cover(coord(t));
   Value offset = a.offsets[axis], size = sizeOf(a.region->memory, axis);
   auto narrow = [&](Value v) {
-    v = code.fold<arith::MaxSIOp>(v, code.index(0));
-    v = code.fold<arith::MinSIOp>(v, code.index(extent));
-    v = code.toI32(v);
+    v = code.toI32(code.clamp(v, 0, extent));
     bool linear = t >= 0 && !a.coords.low[t] && a.coords.high[t];
     return linear ? code.sub(v, a.coords.high[t]) : v;
   };

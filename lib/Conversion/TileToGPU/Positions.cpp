@@ -83,9 +83,7 @@ bool Emitter::emitPositionTest(arith::CmpIOp op, Body &body) {
   if (least < -(1 << 29) || most > (1 << 29))
     return false;
   // Beyond the least and the most, one bound is as good as another.
-  Value bound = lookup(body, op.getRhs());
-  bound = code.fold<arith::MaxSIOp>(bound, code.index(least - 1));
-  bound = code.fold<arith::MinSIOp>(bound, code.index(most + 1));
+  Value bound = code.clamp(lookup(body, op.getRhs()), least - 1, most + 1);
   bound = code.b.createOrFold<arith::IndexCastOp>(code.loc, code.b.getI32Type(), bound);
   if (thread)
     bound = code.sub(bound, thread);

@@ -350,6 +350,10 @@ LogicalResult HostKernelLowering::lowerLaunch(LaunchCallOp op) {
       values.push_back(slotBits(arg));
     }
   }
+  for (Value trips : op.getTrips())
+    values.push_back(toI64(trips));
+  for (Value extent : op.getPointGrids())
+    values.push_back(toI64(extent));
   Value array = scratch(values.size());
   for (auto [i, value] : llvm::enumerate(values))
     store(value, array, i);

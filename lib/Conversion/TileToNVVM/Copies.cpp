@@ -74,6 +74,14 @@ FailureOr<Value> NVVMEmitter::tensorMap(Operation *op, Value source, ArrayRef<in
                                     named(LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(64)),
                                     named(NVVM::NVVMDialect::getGridConstantAttrName(), b.getUnitAttr())});
   param = addParameter(LLVM::LLVMPointerType::get(c), entryAttr, attrs);
+  // The engine reads the map from memory: one thread of the second warp asks for it while the first prepares
+  // the barriers.
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(cast<BlockArgument>(param).getOwner());
+  code.assembly(Type(),
+                "{\n\t.reg .pred p;\n\t.reg .b32 t;\n\tmov.u32 t, %tid.x;\n\tsetp.eq.u32 p, t, 32;\n\t"
+                "@p prefetch.tensormap [$0];\n\t}",
+                "l", {param});
   return param;
 }
 
@@ -88,9 +96,7 @@ SmallVector<Value> NVVMEmitter::boxCoords(Value source, ValueRange offsets, Arra
     Value at = code.i32(0);
     if (!offsets.empty()) {
       // Cut, not wrapped: what lies outside stays there.
-      Value offset = flatten(offsets[axis]).front();
-      offset = code.fold<arith::MaxSIOp>(offset, code.index(-kLongestMappedAxis));
-      offset = code.fold<arith::MinSIOp>(offset, code.index(kLongestMappedAxis));
+      Value offset = code.clamp(flatten(offsets[axis]).front(), -kLongestMappedAxis, kLongestMappedAxis);
       at = code.b.createOrFold<arith::IndexCastOp>(code.loc, code.b.getI32Type(), offset);
     }
     if ((same || extents[axis] != 1) && next < inside.size() && inside[next])
@@ -167,7 +173,7 @@ LogicalResult NVVMEmitter::emitBulkLoad(AsyncCopyOp op) {
   if (!acquire)
     return unsupported(*op, "a load by the copy engine outside a ring");
   Value full = address(ringBarrier(acquire.getRing(), flatten(acquire.getCursor())[0], /*empty=*/false));
-  Value base = get(op.getDest());
+  Value base = get(op.getDest()), policy = cachePolicy(op.getSourceOffsets());
   code.when(threads.oneLane ? Value() : isThreadZero(), [&] {
     forBoxes(shape, boxes->box, [&](ArrayRef<int64_t> at) {
       SmallVector<Value> inside;
@@ -175,8 +181,9 @@ LogicalResult NVVMEmitter::emitBulkLoad(AsyncCopyOp op) {
         inside.push_back(x ? code.i32(x) : Value());
       SmallVector<Value> coords = boxCoords(op.getSource(), op.getSourceOffsets(), extents, inside);
       Value dest = address(sharedPtr(code.add(base, offsetAt(s, at) * bytes)));
-      std::string text = "cp.async.bulk.tensor." + std::to_string(rank) +
-                         "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [$0], [$1, {";
+      std::string text =
+          "cp.async.bulk.tensor." + std::to_string(rank) +
+          "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint [$0], [$1, {";
       std::string constraints = "r,l";
       SmallVector<Value> operands{dest, *map};
       for (auto [i, c] : llvm::enumerate(coords)) {
@@ -184,9 +191,9 @@ LogicalResult NVVMEmitter::emitBulkLoad(AsyncCopyOp op) {
         constraints += ",r";
         operands.push_back(c);
       }
-      text += "}], [$" + std::to_string(2 + coords.size()) + "];";
-      operands.push_back(full);
-      code.assembly(Type(), text, constraints + ",r", operands);
+      text += "}], [$" + std::to_string(2 + coords.size()) + "], $" + std::to_string(3 + coords.size()) + ";";
+      operands.append({full, policy});
+      code.assembly(Type(), text, constraints + ",r,l", operands);
     });
   });
   return success();

@@ -56,6 +56,8 @@ private:
   LogicalResult emitBulkStore(tile::AsyncCopyOp op);
   LogicalResult emitCpAsync(tile::AsyncCopyOp op);
   FailureOr<Value> tensorMap(Operation *op, Value view, ArrayRef<int64_t> box, unsigned swizzle);
+  /// What the second-level cache does with tiles loaded at these offsets, i64.
+  Value cachePolicy(ValueRange offsets);
   SmallVector<Value> boxCoords(Value view, ValueRange offsets, ArrayRef<int64_t> extents,
                                ArrayRef<Value> inside);
   Value address(Value ptr); ///< of a pointer into shared memory, as i32

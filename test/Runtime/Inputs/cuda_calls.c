@@ -195,7 +195,8 @@ static void test_modes(const fake_control *fake) {
   CHECK_EQ(fake->calls("cuLaunchKernelEx"), launches + 1);
 }
 
-/* The seed of pauses comes from the environment of each launch; nonsense in front of a number's end is no number. */
+/* The seed of pauses comes from the environment of each launch; nonsense in front of a number's end is no
+ * number. */
 static void test_schedule_seed(const fake_control *fake) {
   static const struct {
     const char *text;
@@ -215,6 +216,44 @@ static void test_schedule_seed(const fake_control *fake) {
   unsetenv("TILE_SCHEDULE_SEED");
 }
 
+static void test_points(const fake_control *fake) {
+  enum { SMS = 132 };
+  static const struct {
+    uintptr_t p;
+    int64_t n, trips;
+    const char *symbol;
+    uint32_t blocks;
+  } cases[] = {
+      {64, 64 * SMS, 100, "tuned_64", SMS},         /* one wave of either: the cheaper block */
+      {64, 256 * SMS, 100, "tuned_256", SMS},       /* one wave against four */
+      {4096, 256 * SMS, 100, "tuned_128", 2 * SMS}, /* two waves of a block at less than half the price */
+      {8192, 64 * SMS + 1, 100, "tuned_128",
+       SMS / 2 + 1},              /* one block more is a second wave of the small ones */
+      {64, 1, 0, "tuned_256", 1}, /* the same price: the first */
+      {64, 256 * SMS, INT64_MAX / 8, "tuned_256", SMS}, /* too large to multiply: still one of them */
+  };
+  tile_launch launch = TILE_LAUNCH_INIT(NULL);
+  fake_launch l;
+  launch.device.type = TILE_DEVICE_CUDA;
+  launch.device.id = 0;
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    CHECK_EQ(t_tuned(&launch, (void *)cases[i].p, cases[i].n, cases[i].trips), TILE_OK);
+    fake->last_launch(&l);
+    CHECK(strcmp(l.symbol, cases[i].symbol) == 0);
+    CHECK_EQ(l.grid[0], cases[i].blocks);
+    CHECK_EQ(l.params[0], cases[i].blocks);
+    CHECK_EQ(l.params[1], cases[i].p);
+  }
+  /* A number asked for is obeyed, its conditions are kept. */
+  launch.variant = 1;
+  CHECK_EQ(t_tuned(&launch, (void *)64, 256 * SMS, 100), TILE_OK);
+  fake->last_launch(&l);
+  CHECK(strcmp(l.symbol, "tuned_64") == 0);
+  CHECK_EQ(l.grid[0], 4 * SMS);
+  launch.variant = 2;
+  CHECK_EQ(t_tuned(&launch, (void *)64, 256, 100), TILE_ERR_NO_VARIANT);
+}
+
 int main(void) {
   const fake_control *fake = rt_fake("TILE_CUDA_LIBRARY", "fake_cuda_control");
   test_first_launch(fake);
@@ -224,6 +263,7 @@ int main(void) {
   test_load_and_filter(fake);
   test_modes(fake);
   test_schedule_seed(fake);
+  test_points(fake);
   CHECK_EQ(fake->depth(), 0);
   tile_rt_shutdown();
   CHECK_EQ(fake->mistakes(), 0);

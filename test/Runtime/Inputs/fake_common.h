@@ -125,6 +125,8 @@ static const char *parameter_sizes(const char *symbol) {
     return "8884";
   if (strncmp(symbol, "tick_", 5) == 0)
     return "84";
+  if (strncmp(symbol, "tuned_", 6) == 0)
+    return "88";
   return "8";
 }
 

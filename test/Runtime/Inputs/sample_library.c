@@ -301,3 +301,31 @@ tile_status t_no_image(const tile_launch *launch, const tile_tensor *X) {
 tile_status t_picky(const tile_launch *launch, const tile_tensor *X, int32_t mode) {
   return one_host(&picky, mode, launch, X);
 }
+
+/*===- A launch with points ---------------------------------------------------*/
+
+#define POINT(symbol, conditions, count, function, point, trip)                                              \
+  {symbol, conditions, tuned_params, NULL, NULL, NULL, 0,     0,    0,  I_90A, function, count,              \
+   2,      0,          128,          1,    0,    0,    point, trip, 10, 1000,  1,        0}
+static const tile_gen_param tuned_params[] = {{TILE_PARAM_VALUE, 0, 8, 0}, {TILE_PARAM_VALUE, 1, 8, 0}};
+static const tile_gen_condition page[] = {{4096, "p is a multiple of 4096", TILE_COND_MULTIPLE, 1}};
+static const tile_gen_variant tuned_variants[] = {POINT("tuned_256", NULL, 0, 0, 0, 100),
+                                                  POINT("tuned_64", NULL, 0, 1, 1, 30),
+                                                  POINT("tuned_128", page, 1, 2, 2, 45)};
+static const tile_gen_launch tuned_launches[] = {{"tuned.0", tuned_variants, 3, 1, 2, 2}};
+static const tile_gen_kernel tuned_kernels[] = {{"tuned", tick_args, tuned_launches, 2, 0, 0, 1, 64, 0, 0}};
+static void *tuned_state;
+static const tile_gen_library tuned = {"tuned", images, tuned_kernels, &tuned_state, TILE_RT_ABI, 1, 1, 3, 0};
+
+tile_status t_tuned(const tile_launch *launch, void *p, int64_t n, int64_t trips) {
+  tile_call call;
+  tile_status s = tile_rt_begin(&call, &tuned, 0, TILE_MODE_RUN, launch, NULL, NULL, NULL, NULL);
+  if (s)
+    return s;
+  uint64_t t = (uint64_t)trips, count = (uint64_t)n;
+  uint64_t values[7] = {(count + 255) / 256, (uint64_t)(uintptr_t)p, t, t, t,
+                        (count + 63) / 64,   (count + 127) / 128};
+  if ((s = tile_rt_launch(&call, 0, values)))
+    return s;
+  return next(tile_rt_end(&call));
+}

@@ -30,6 +30,9 @@ tile_status t_old_abi(const tile_launch *launch, const tile_tensor *X);
 tile_status t_no_image(const tile_launch *launch, const tile_tensor *X);
 tile_status t_picky(const tile_launch *launch, const tile_tensor *X, int32_t mode);
 
+/* tuned(p: ptr(int32), n: int64): three points, with blocks of 256, 64 and 128, the last for p % 4096 == 0 */
+tile_status t_tuned(const tile_launch *launch, void *p, int64_t n, int64_t trips);
+
 extern int t_items_run; /* atomic: CPU work items of t_scale and t_tick */
 
 #endif

@@ -2,9 +2,9 @@
 
 usage: spills.py TILEC gemm|samples [--all]
 
-`gemm` takes points of samples/gemm's tune menu: the tiles of 128 x 256 or more in all forms (transposes), the smaller ones, which
-are far from spilling, in two forms in float32 and one in 16 bits. BK, stages, chips and the two 16-bit types take turns, since they
-change few registers: of all 1700 points, 3, 4 and 5 stages differ in two, float16 and bfloat16 in none. --all: every point.
+`gemm` takes tiles of samples/gemm: those of 128 x 256 or more in all forms (transposes), the smaller ones, which are far from
+spilling, in two forms in float32 and one in 16 bits. BK, chips and the two 16-bit types take turns, since they change few
+registers. --all: every point.
 `samples` takes the others as CI uses them. What a chip has no room for (E0402, E0406) is counted and printed.
 """
 import argparse
@@ -21,36 +21,29 @@ sys.path.insert(0, os.path.join(ROOT, "test", "harness"))
 from build import variants  # noqa: E402
 
 CHIPS = ["sm_80", "sm_89"]
+STEPS = [32, 64]  # BK
 NO_ROOM = {"E0402", "E0406"}
 
 
-def menu():
-    """Parameter -> its values, as the sample says."""
-    text = open(os.path.join(ROOT, "samples", "gemm", "gemm.tile")).read()
-    return {name: [int(v) for v in values.split(",")] for name, values in re.findall(r"(\w+): const = tune\(\d+, \[([\d, ]+)\]\)", text)}
-
-
 def gemm_points(everything):
-    m = menu()
-    sizes = sorted(itertools.product(m["BM"], m["BN"]), key=lambda tile: -tile[0] * tile[1])
+    sizes = sorted(itertools.product((64, 128, 256), repeat=2), key=lambda tile: -tile[0] * tile[1])
     forms = list(itertools.product(("half", "float32"), ("False", "True"), ("False", "True")))
     if everything:
-        for (bm, bn), bk, stages, chip, ta, tb in itertools.product(sizes, m["BK"], m["stages"], CHIPS, *[("False", "True")] * 2):
+        for (bm, bn), bk, chip, ta, tb in itertools.product(sizes, STEPS, CHIPS, *[("False", "True")] * 2):
             for dtype in ("float16", "bfloat16", "float32"):
-                yield chip, "gemm", flags(dtype, ta, tb, bm, bn, bk, stages)
+                yield chip, "gemm", flags(dtype, ta, tb, bm, bn, bk)
         return
     turn = 0
     for (t, (bm, bn)), (f, (kind, ta, tb)) in itertools.product(enumerate(sizes), enumerate(forms)):
         if bm * bn < 128 * 256 and (t + f) % (4 if kind == "half" else 2):
             continue
         dtype = ("float16", "bfloat16")[turn // 3 % 2] if kind == "half" else kind
-        bk, stages = m["BK"][turn // 2 % len(m["BK"])], m["stages"][(turn + turn // len(m["stages"])) % len(m["stages"])]
-        yield CHIPS[(turn + turn // 8) % 2], "gemm", flags(dtype, ta, tb, bm, bn, bk, stages)
+        yield CHIPS[(turn + turn // 8) % 2], "gemm", flags(dtype, ta, tb, bm, bn, STEPS[turn // 2 % len(STEPS)])
         turn += 1
 
 
-def flags(dtype, ta, tb, bm, bn, bk, stages):
-    return [f"-Ddt={dtype}", f"-Dtrans_a={ta}", f"-Dtrans_b={tb}", f"-DBM={bm}", f"-DBN={bn}", f"-DBK={bk}", f"-Dstages={stages}"]
+def flags(dtype, ta, tb, bm, bn, bk):
+    return [f"-Ddt={dtype}", f"-Dtrans_a={ta}", f"-Dtrans_b={tb}", f"-DBM={bm}", f"-DBN={bn}", f"-DBK={bk}"]
 
 
 def sample_points(everything):

@@ -88,7 +88,7 @@ tile_status tile_rt_workspace(tile_call *call, int64_t bytes, uint64_t *address)
   (void)call, (void)bytes, (void)address;
   return TILE_ERR_INTERNAL;
 }
-tile_status tile_rt_launch(tile_call *call, int32_t launch, const uint64_t *values) {
+tile_status tile_rt_launch(tile_call *call, int32_t launch, uint64_t *values) {
   int i;
   (void)call;
   printf("launch %d:", (int)launch);

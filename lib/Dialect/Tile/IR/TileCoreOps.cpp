@@ -141,23 +141,40 @@ LogicalResult LaunchOp::verifyRegions() {
 }
 
 //===- Launch call ---------------------------------------------------------===//
-LogicalResult LaunchCallOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto callee = symbols.lookupNearestSymbolFrom<KernelOp>(*this, getCalleeAttr());
+static LogicalResult verifyCallee(LaunchCallOp call, SymbolTableCollection &symbols, FlatSymbolRefAttr name,
+                                  ValueRange grid) {
+  auto callee = symbols.lookupNearestSymbolFrom<KernelOp>(call, name);
   if (!callee || !callee.isDevice())
-    return emitOpError() << "'" << getCallee() << "' is not a device kernel";
-  SmallVector<Type> types(getGrid().getTypes());
-  llvm::append_range(types, getArgs().getTypes());
+    return call.emitOpError() << "'" << name.getValue() << "' is not a device kernel";
+  SmallVector<Type> types(grid.getTypes());
+  llvm::append_range(types, call.getArgs().getTypes());
   if (types.size() != callee.getArgumentTypes().size())
-    return emitOpError() << "expected " << callee.getArgumentTypes().size()
-                         << " grid extents and arguments for '" << getCallee() << "', got " << types.size();
+    return call.emitOpError() << "expected " << callee.getArgumentTypes().size()
+                              << " grid extents and arguments for '" << name.getValue() << "', got "
+                              << types.size();
   for (auto [i, pair] : llvm::enumerate(llvm::zip(types, callee.getArgumentTypes())))
     if (std::get<0>(pair) != std::get<1>(pair))
-      return emitOpError() << "argument " << i << " of '" << getCallee() << "' is " << std::get<1>(pair)
-                           << ", got " << std::get<0>(pair);
+      return call.emitOpError() << "argument " << i << " of '" << name.getValue() << "' is "
+                                << std::get<1>(pair) << ", got " << std::get<0>(pair);
   LaunchOp launch = callee.getDeviceLaunch();
-  if (launch && launch.getGrid().size() != getGrid().size() && !launch.getScheduleAttr())
-    return emitOpError() << "expected " << launch.getGrid().size() << " grid extents, got "
-                         << getGrid().size();
+  if (launch && launch.getGrid().size() != grid.size() && !launch.getScheduleAttr())
+    return call.emitOpError() << "expected " << launch.getGrid().size() << " grid extents, got "
+                              << grid.size();
+  return success();
+}
+
+LogicalResult LaunchCallOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (failed(verifyCallee(*this, symbols, getCalleeAttr(), getGrid())))
+    return failure();
+  size_t points = getPoints() ? getPoints()->size() : 0, rank = getGrid().size();
+  if (getPointGrids().size() != points * rank || getTrips().size() != (points ? points + 1 : 0))
+    return emitOpError() << "expected " << points * rank << " grid extents of points and "
+                         << (points ? points + 1 : 0) << " numbers of trips, got " << getPointGrids().size()
+                         << " and " << getTrips().size();
+  for (size_t i = 0; i < points; ++i)
+    if (failed(verifyCallee(*this, symbols, cast<FlatSymbolRefAttr>((*getPoints())[i]),
+                            getPointGrids().slice(i * rank, rank))))
+      return failure();
   return success();
 }
 

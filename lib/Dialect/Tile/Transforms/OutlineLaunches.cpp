@@ -98,8 +98,9 @@ private:
                          argumentAttrs(builder), /*res_attrs=*/ArrayAttr());
     device->setAttr(TileDialect::kDeviceAttrName, builder.getUnitAttr());
     device->setAttr(TileDialect::kHostAttrName, host.getSymNameAttr());
-    for (StringLiteral inherited : {TileDialect::kTargetAttrName, TileDialect::kInstanceAttrName,
-                                    TileDialect::kFastMathAttrName, TileDialect::kIndexBitsAttrName})
+    for (StringLiteral inherited :
+         {TileDialect::kTargetAttrName, TileDialect::kInstanceAttrName, TileDialect::kFastMathAttrName,
+          TileDialect::kIndexBitsAttrName, TileDialect::kTargetsAttrName})
       if (Attribute attr = host->getAttr(inherited))
         device->setAttr(inherited, attr);
     Block *entry = builder.createBlock(&device.getBody(), {}, types, locs);

@@ -3,6 +3,8 @@
 // stages and engines. Numbers and their reasons: docs/Schedules.md.
 #include "ScheduleNVIDIA.h"
 #include "Divisibility.h"
+#include "LaunchCost.h"
+#include "PlanWGMMA.h"
 #include "ScheduleGPU.h"
 #include "ScheduleHints.h"
 
@@ -14,7 +16,7 @@ namespace {
 
 /// The split of one launch, before it is written down.
 struct Plan {
-  bool wgmma = false;                ///< every product in a loop is a wgmma
+  std::optional<WGMMAPlan> wgmma;    ///< every product is a wgmma
   bool mma = false;                  ///< mma.sync products
   int64_t warps = 4;                 ///< that compute
   SmallVector<int64_t, 2> partition; ///< warp groups (wgmma) or warps along the tile's axes
@@ -30,16 +32,14 @@ public:
   LogicalResult run();
 
 private:
-  bool wgmmaLegal(const GemmFeature &g) const;
   bool mmaLegal(const GemmFeature &g) const;
-  void planWGMMA();
   void planMMA();
   void planSIMT();
   void chooseRoles();
   void write(KernelOp k, bool wide);
   void writeEngines(LaunchOp l, bool wide);
   LogicalResult writeStages(LaunchOp l, bool roles);
-  int64_t accumulatorRegisters(int64_t groups) const;
+  void writeCost(KernelOp k, int64_t factor);
   void instFor(GemmOp gemm);
   bool staged(LaunchOp l, bool wide) const;
   int64_t stagingBytes(LaunchOp l, bool roles) const;
@@ -61,64 +61,10 @@ static bool is16BitFloat(Type t) { return t.isF16() || t.isBF16(); }
 // Matrix instructions
 //===----------------------------------------------------------------------===//
 
-/// A buffer with parts, or seen in two shapes, lies row by row (BufferLayouts.cpp); no wgmma reads that.
-static bool liesInRows(Value operand) {
-  return isa<BufferType>(operand.getType()) &&
-         llvm::any_of(bufferUsers(rootBuffer(operand)), llvm::IsaPred<SubbufferOp, RecastBufferOp>);
-}
-
-/// m64nNk16 with f16 or bf16 operands: a from shared memory (either major) or from registers, b from shared
-/// memory.
-bool Scheduler::wgmmaLegal(const GemmFeature &g) const {
-  if (!target.mbarriers || g.a != g.b || !is16BitFloat(g.a))
-    return false;
-  if (!(g.acc.isF32() || (g.acc.isF16() && g.a.isF16())))
-    return false;
-  if (g.bInRegisters || (g.aInRegisters && const_cast<GemmOp &>(g.op).getTransA()))
-    return false;
-  if (liesInRows(const_cast<GemmOp &>(g.op).getA()) || liesInRows(const_cast<GemmOp &>(g.op).getB()))
-    return false;
-  return g.m % 64 == 0 && g.n % 8 == 0 && g.k % 16 == 0 && g.k > 0;
-}
-
 bool Scheduler::mmaLegal(const GemmFeature &g) const {
   if (g.a != g.b || g.m % 16 || g.n % 8 || g.k % 16)
     return false;
   return is16BitFloat(g.a) && (g.acc.isF32() || (g.acc.isF16() && g.a.isF16()));
-}
-
-/// 32-bit registers per thread that the accumulators of all products need together.
-int64_t Scheduler::accumulatorRegisters(int64_t groups) const {
-  int64_t total = 0;
-  for (const GemmFeature &g : features.gemms)
-    total += g.m * g.n / (128 * groups) * g.acc.getIntOrFloatBitWidth() / 32;
-  return total;
-}
-
-/// Warp groups split the rows; a product of 64 rows and many columns splits these instead. Chained products
-/// (a register operand) must own whole rows.
-void Scheduler::planWGMMA() {
-  int64_t m = features.gemms.front().m, n = features.gemms.front().n;
-  bool chained = llvm::any_of(features.gemms, [](const GemmFeature &g) { return g.aInRegisters; }) ||
-                 features.gemms.size() > 1;
-  for (const GemmFeature &g : features.gemms)
-    m = std::min(m, g.m);
-  int64_t most = hints.threads ? std::max<int64_t>(1, (*hints.threads + 127) / 128) : 2;
-  int64_t rows = 1;
-  for (int64_t groups = std::min<int64_t>(most, 3); groups > 1; --groups)
-    if (m % (64 * groups) == 0) {
-      rows = groups;
-      break;
-    }
-  // Three groups leave 160 registers a thread: take them only when two do not divide the rows evenly.
-  if (!hints.threads && rows == 1 && m == 192 && accumulatorRegisters(3) <= 96)
-    rows = 3;
-  int64_t columns = 1;
-  if (rows == 1 && !chained && most >= 2 && n % 32 == 0 && accumulatorRegisters(1) > 64)
-    columns = 2;
-  plan.wgmma = true;
-  plan.partition = {rows, columns};
-  plan.warps = 4 * rows * columns;
 }
 
 /// Warps over rows and columns: near-square warp tiles read the fewest operand bytes per product.
@@ -134,8 +80,8 @@ void Scheduler::planMMA() {
   // Twice the warps where four would hold more than 128 accumulators a thread: operands, addresses and
   // whatever is computed from a result need the other half.
   int64_t warps = hints.threads ? std::max<int64_t>(1, (*hints.threads + 31) / 32)
-                  : m * n >= 128 * 128 || accumulatorRegisters(1) > 128 ? 8
-                                                                        : 4;
+                  : m * n >= 128 * 128 || accumulatorRegisters(features, 1) > 128 ? 8
+                                                                                  : 4;
   int64_t bestRows = 1, bestColumns = 1;
   double bestCost = 1e30;
   for (int64_t r = 1; r <= warps; r *= 2)
@@ -178,12 +124,9 @@ void Scheduler::chooseRoles() {
 
 void Scheduler::instFor(GemmOp gemm) {
   const GemmFeature g = describeGemm(gemm);
-  if (plan.wgmma && wgmmaLegal(g)) {
-    int64_t perGroup = g.n / plan.partition[1], width = std::min<int64_t>(perGroup, 256);
-    while (perGroup % width || width % 8)
-      --width;
-    gemm.setInstAttr(
-        InstAttr::get(b.getContext(), InstKind::wgmma, {64, width, 16}, false, g.aInRegisters, 1));
+  if (plan.wgmma) {
+    gemm.setInstAttr(InstAttr::get(b.getContext(), InstKind::wgmma, {64, plan.wgmma->width(g.m, g.n), 16},
+                                   plan.wgmma->swapped, g.aInRegisters, 1));
     return;
   }
   if (plan.mma && mmaLegal(g)) {
@@ -267,9 +210,12 @@ int64_t Scheduler::stagingBytes(LaunchOp l, bool roles) const {
 }
 
 LogicalResult Scheduler::writeStages(LaunchOp l, bool roles) {
-  return fitStages(l, target, stagingBytes(l, roles), /*reserved=*/1024, [](scf::ForOp loop) {
+  return fitStages(l, target, stagingBytes(l, roles), /*reserved=*/1024, [&](scf::ForOp loop) {
     auto asked = loop->getAttrOfType<PipelineAttr>(TileDialect::kPipelineAttrName);
-    return asked.getInferred() ? int64_t(3) : std::max<int64_t>(1, asked.getStages());
+    constexpr int64_t usual = 3, mostSlots = 8;
+    if (!asked.getInferred())
+      return std::max<int64_t>(1, asked.getStages());
+    return roles ? mostSlots : usual;
   });
 }
 
@@ -285,7 +231,7 @@ static std::pair<int64_t, int64_t> roleRegisters(int64_t groups) {
   case 2:
     return {40, 232};
   default:
-    return {32, 160};
+    return {40, 152};
   }
 }
 
@@ -313,18 +259,23 @@ void Scheduler::write(KernelOp k, bool wide) {
   writeEngines(l, wide);
 }
 
+void Scheduler::writeCost(KernelOp k, int64_t factor) {
+  if (std::optional<LaunchCost> cost = launchCost(launch, target))
+    k->setAttr(TileDialect::kCostAttrName, b.getDenseI64ArrayAttr({factor * cost->trip, factor * cost->block,
+                                                                   cost->launch, cost->resident}));
+}
+
 LogicalResult Scheduler::run() {
-  bool allWGMMA = !features.gemms.empty(), allMMA = !features.gemms.empty();
-  for (const GemmFeature &g : features.gemms) {
-    allWGMMA &= wgmmaLegal(g);
-    allMMA &= mmaLegal(g);
-  }
-  if (allWGMMA)
-    planWGMMA();
-  else if (allMMA)
+  plan.wgmma = planWGMMA(features, hints, target);
+  if (plan.wgmma) {
+    plan.partition = {plan.wgmma->rows, plan.wgmma->columns};
+    plan.warps = 4 * plan.wgmma->groups();
+  } else if (!features.gemms.empty() &&
+             llvm::all_of(features.gemms, [&](const GemmFeature &g) { return mmaLegal(g); })) {
     planMMA();
-  else
+  } else {
     planSIMT();
+  }
   chooseRoles();
   if (hints.threads && *hints.threads != plan.warps * 32)
     launch.emitRemark() << "[R0404] " << plan.warps * 32 << " threads compute instead of the "
@@ -336,10 +287,16 @@ LogicalResult Scheduler::run() {
     return plan.roles && (!copy || (copy->getParentOfType<scf::ForOp>() && tmaShape(copy)));
   };
   demandAlignment(kernel, wideDemands(launch, features, needsMap), any);
+  if (any && kernel->hasAttr(TileDialect::kPointAttrName)) {
+    any.erase(); // what no other way can run, the defaults can
+    any = {};
+  }
+  writeCost(kernel, 1);
   write(kernel, /*wide=*/true);
   if (failed(writeStages(kernel.getDeviceLaunch(), plan.roles)))
     return failure();
   if (any) {
+    writeCost(any, 4); // without the copy engine
     write(any, /*wide=*/false);
     return writeStages(any.getDeviceLaunch(), false);
   }

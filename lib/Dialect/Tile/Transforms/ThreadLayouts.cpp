@@ -162,7 +162,8 @@ Layout ThreadLayouts::accumulator(GemmOp gemm) const {
   WarpGrid grid{part.empty() ? 1 : part[0], part.size() < 2 ? 1 : part[1]};
   Layout l;
   if (inst.getKind() == InstKind::wgmma)
-    l = wgmmaAccumulator(m, n, grid);
+    l = inst.getSwapped() ? wgmmaAccumulator(n, m, grid.transposed()).transpose()
+                          : wgmmaAccumulator(m, n, grid);
   else if (inst.getSwapped())
     l = finish(
         accumulatorTile(*atomOf(inst, getElementTypeOf(gemm.getA().getType())), n, m, grid.transposed())

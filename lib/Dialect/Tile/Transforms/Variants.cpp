@@ -116,7 +116,10 @@ void tilec::tile::demandAlignment(KernelOp kernel, ArrayRef<ViewDemand> demands,
     clone->erase();
     return;
   }
-  StringAttr name = b.getStringAttr(kernel.getSymName());
+  // A point of a tuning space is a way to run the launch of another kernel.
+  auto name = kernel->getAttrOfType<StringAttr>(TileDialect::kLaunchNameAttrName);
+  if (!name)
+    name = b.getStringAttr(kernel.getSymName());
   kernel->setAttr(TileDialect::kConditionsAttrName, writer.conditions());
   kernel->setAttr(TileDialect::kLaunchNameAttrName, name);
   clone->setAttr(TileDialect::kLaunchNameAttrName, name);

@@ -34,6 +34,46 @@ def TileOutlineLaunches : Pass<"tile-outline-launches", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def TileSelectPoints : Pass<"tile-select-points", "::mlir::ModuleOp"> {
+  let summary = "Keep the points of tuning spaces that the targets want compiled";
+  let description = [{
+    Kernels with `tile.point_of` are one kernel at other values of its tune parameters. A cost model of each target prices
+    all of them, the kernel with the defaults too, over a grid of sizes (over one where all sizes are known), and up to
+    `most` for each target are kept and named for it in `tile.targets`. The kernel with the defaults always stays. Kernels
+    that the model does not know keep their defaults, with remark R0406.
+
+    ```mlir
+    tile.kernel @f(%A: !tile.view<?x?xf16>) { .. }
+    tile.kernel @f.t1(%A: !tile.view<?x?xf16>) attributes {tile.point_of = "f"} { .. }
+    tile.kernel @f.t2(%A: !tile.view<?x?xf16>) attributes {tile.point_of = "f"} { .. }
+    // becomes
+    tile.kernel @f(%A: !tile.view<?x?xf16>) { .. }
+    tile.kernel @f.t2(%A: !tile.view<?x?xf16>) attributes {tile.point_of = "f", tile.targets = ["sm_90a"]} { .. }
+    ```
+  }];
+  let options = [ListOption<"targets", "targets", "std::string", "names of the targets to compile for">,
+                 Option<"most", "most", "unsigned", "16", "points for each target, beside the defaults">];
+}
+
+def TileMergePoints : Pass<"tile-merge-points", "::mlir::ModuleOp"> {
+  let summary = "Make the points of a tuning space ways to run one launch";
+  let description = [{
+    Runs after tile-outline-launches. The launch call of the kernel with the defaults gets the device kernels of the other
+    points, their grids, and the trips of each kernel's main loop; the host kernels of the points go. A point whose launch
+    takes other arguments is dropped.
+
+    ```mlir
+    tile.kernel @f(%A: !tile.view<?xf16>) { tile.launch_call @f.0 (%g) args(%A : !tile.view<?xf16>) }
+    tile.kernel @f.t1(%A: !tile.view<?xf16>) attributes {tile.point_of = "f"} { tile.launch_call @f.t1.0 (%h) args(..) }
+    // becomes
+    tile.kernel @f(%A: !tile.view<?xf16>) {
+      tile.launch_call @f.0 (%g) args(%A : !tile.view<?xf16>) points [@f.t1.0] grids (%h) trips (%n, %m)
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def TileVerifyStage : Pass<"tile-verify-stage"> {
   let summary = "Check what a stage promises to the next one";
   let description = [{

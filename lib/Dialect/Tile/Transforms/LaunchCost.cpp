@@ -1,0 +1,82 @@
+//===- LaunchCost.cpp - how long a launch takes, before there is code --------===//
+// The numbers were measured on an H200; docs/Schedules.md says what each stands for.
+#include "LaunchCost.h"
+#include "PlanWGMMA.h"
+#include "ScheduleGPU.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tilec;
+using namespace tilec::tile;
+
+int64_t tilec::tile::cyclesOf(const LaunchCost &cost, int64_t blocks, int64_t trips,
+                              int64_t multiprocessors) {
+  int64_t waves = llvm::divideCeil(std::max<int64_t>(blocks, 0), multiprocessors * cost.resident);
+  return waves * (trips * cost.trip + cost.block) + cost.launch;
+}
+
+SmallVector<scf::ForOp, 2> tilec::tile::mainLoops(LaunchOp launch) {
+  GemmOp largest;
+  int64_t most = 0;
+  launch.walk([&](GemmOp gemm) {
+    auto [m, n, k] = gemmExtents(gemm);
+    if (m * n * k > most && gemm->getParentOfType<scf::ForOp>()) {
+      most = m * n * k;
+      largest = gemm;
+    }
+  });
+  SmallVector<scf::ForOp, 2> loops;
+  for (Operation *op = largest; op && op != launch; op = op->getParentOp())
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      loops.insert(loops.begin(), loop);
+  return loops;
+}
+
+/// Of buffers that copies of `loop` fill: what one stage of its pipeline takes.
+static int64_t bytesPerTrip(const LaunchFeatures &features, scf::ForOp loop) {
+  int64_t bytes = 0;
+  llvm::SmallPtrSet<Value, 4> seen;
+  for (const CopyFeature &c : features.copies)
+    if (c.loop == loop)
+      if (Value buffer = rootBuffer(CopyOp(c.op).getDest()); seen.insert(buffer).second)
+        bytes += elementBytes(buffer.getType());
+  return bytes;
+}
+
+/// One product on warp groups, fed by the copy engine through a ring: the kernels of samples/gemm.
+static std::optional<LaunchCost> costOfWGMMA(LaunchOp launch, const LaunchFeatures &features,
+                                             const TargetDesc &target) {
+  LaunchHints hints = readHints(launch);
+  std::optional<WGMMAPlan> plan = planWGMMA(features, hints, target);
+  scf::ForOp loop = mainLoops(launch).back();
+  if (!plan || features.gemms.size() != 1 || !features.gemms.front().inLoop)
+    return std::nullopt;
+  const GemmFeature &g = features.gemms.front();
+  // The registers that setmaxnreg leaves a computing thread hold no more sums than this.
+  constexpr int64_t mostSums[] = {0, 208, 192, 96};
+  if (plan->groups() > 3 || accumulatorRegisters(features, plan->groups()) > mostSums[plan->groups()])
+    return std::nullopt;
+  int64_t stage = bytesPerTrip(features, loop), staging = 0;
+  for (StoreOp store : features.viewStores)
+    staging = std::max(staging, store.getValue().getType().getNumElements() * 2);
+  int64_t stages = stage ? (int64_t(target.sharedBytes) - 1024 - staging) / stage : 0;
+  if (stages < 2)
+    return std::nullopt;
+  double steps = double(g.k) / 64;          // of 64 along k, what a 128-byte row of 16-bit numbers holds
+  double lines = double(g.m + g.n) * steps; // rows of 128 bytes that the copy engine asks for
+  // The slowest of: the matrix units; shared memory, read by them and written by the copy engine; the
+  // engine's requests; a trip around the ring; the latency of memory with so many stages under way.
+  double instructions = double(g.k) / 16;
+  double alone = plan->groups() == 1 ? 1.2 : 1; // nobody computes while the only group waits
+  double matrix = alone * plan->matrixCycles(g.m, g.n) * instructions + 20 * steps;
+  double shared = 1.35 * plan->sharedCycles(g.m, g.n) * instructions + 0.17 * lines;
+  double trip = std::max({matrix, shared, 1.6 * lines, 190.0, 1950.0 / double(stages - 1)});
+  return LaunchCost{int64_t(trip + 0.5), 100 + g.m * g.n / 29, 8000};
+}
+
+std::optional<LaunchCost> tilec::tile::launchCost(LaunchOp launch, const TargetDesc &target) {
+  if (mainLoops(launch).empty())
+    return std::nullopt;
+  LaunchFeatures features = collectFeatures(launch);
+  return target.roles ? costOfWGMMA(launch, features, target) : std::nullopt;
+}

@@ -1,0 +1,111 @@
+//===- PlanWGMMA.cpp - products over warp groups -----------------------------===//
+// m64nNk16 with f16 or bf16 operands (PTX ISA, "wgmma"): a from shared memory, either major, or from
+// registers; b from shared memory. Numbers and their reasons: docs/Schedules.md.
+#include "PlanWGMMA.h"
+
+using namespace mlir;
+using namespace tilec;
+using namespace tilec::tile;
+
+static bool is16BitFloat(Type t) { return t.isF16() || t.isBF16(); }
+
+/// A buffer with parts, or seen in two shapes, lies row by row (BufferLayouts.cpp); no wgmma reads that.
+static bool liesInRows(Value operand) {
+  return isa<BufferType>(operand.getType()) &&
+         llvm::any_of(bufferUsers(rootBuffer(operand)), llvm::IsaPred<SubbufferOp, RecastBufferOp>);
+}
+
+static bool isLegal(const GemmFeature &g, bool swapped) {
+  GemmOp op = g.op;
+  if (g.a != g.b || !is16BitFloat(g.a) || !(g.acc.isF32() || (g.acc.isF16() && g.a.isF16())))
+    return false;
+  if (g.bInRegisters || (g.aInRegisters && (op.getTransA() || swapped)))
+    return false;
+  if (liesInRows(op.getA()) || liesInRows(op.getB()))
+    return false;
+  int64_t rows = swapped ? g.n : g.m, columns = swapped ? g.m : g.n;
+  return rows % 64 == 0 && columns % 8 == 0 && g.k % 16 == 0 && g.k > 0;
+}
+
+int64_t tilec::tile::accumulatorRegisters(const LaunchFeatures &features, int64_t groups) {
+  int64_t total = 0;
+  for (const GemmFeature &g : features.gemms)
+    total += g.m * g.n / (128 * groups) * g.acc.getIntOrFloatBitWidth() / 32;
+  return total;
+}
+
+/// The widest instruction that divides `extent` columns.
+static int64_t widthOf(int64_t extent) {
+  int64_t width = std::min<int64_t>(extent, 256);
+  while (extent % width || width % 8)
+    --width;
+  return width;
+}
+
+int64_t WGMMAPlan::width(int64_t m, int64_t n) const { return widthOf(swapped ? m / rows : n / columns); }
+
+/// Cycles of the matrix units (half a cycle a column) and of shared memory, which delivers both operands at
+/// 128 bytes a cycle.
+struct UnitCycles {
+  UnitCycles(int64_t rows, int64_t columns, int64_t width)
+      : instructions(double(rows) / 64 * columns / width), matrix(instructions * width / 2),
+        shared(instructions * (64 + width) * 32 / 128) {}
+  double instructions, matrix, shared;
+  double most() const { return std::max(matrix, shared); }
+  bool operator<(const UnitCycles &o) const {
+    return std::pair(most(), shared) < std::pair(o.most(), o.shared);
+  }
+};
+
+static UnitCycles cyclesOf(const WGMMAPlan &plan, int64_t m, int64_t n) {
+  return plan.swapped ? UnitCycles(n, m, plan.width(m, n)) : UnitCycles(m, n, plan.width(m, n));
+}
+
+double WGMMAPlan::matrixCycles(int64_t m, int64_t n) const { return cyclesOf(*this, m, n).matrix; }
+double WGMMAPlan::sharedCycles(int64_t m, int64_t n) const { return cyclesOf(*this, m, n).shared; }
+
+namespace {
+/// One orientation, in the instruction's axes.
+struct Orientation {
+  int64_t rows, columns; ///< extents: the least of all products
+  int64_t rowGroups = 1, columnGroups = 1;
+  void split(const LaunchFeatures &features, const LaunchHints &hints, bool chained);
+  UnitCycles cycles() const { return UnitCycles(rows, columns, widthOf(columns / columnGroups)); }
+};
+} // namespace
+
+/// Warp groups split the rows; a product of 64 rows and many columns splits these instead. Chained products
+/// (a register operand) must own whole rows.
+void Orientation::split(const LaunchFeatures &features, const LaunchHints &hints, bool chained) {
+  int64_t most = hints.threads ? std::max<int64_t>(1, (*hints.threads + 127) / 128) : 2;
+  for (int64_t groups = std::min<int64_t>(most, 3); groups > 1 && rowGroups == 1; --groups)
+    if (rows % (64 * groups) == 0)
+      rowGroups = groups;
+  // Three groups leave 160 registers a thread: take them only when two do not divide the rows evenly.
+  if (!hints.threads && rowGroups == 1 && rows == 192 && accumulatorRegisters(features, 3) <= 96)
+    rowGroups = 3;
+  if (rowGroups == 1 && !chained && most >= 2 && columns % 32 == 0 && accumulatorRegisters(features, 1) > 64)
+    columnGroups = 2;
+}
+
+std::optional<WGMMAPlan> tilec::tile::planWGMMA(const LaunchFeatures &features, const LaunchHints &hints,
+                                                const TargetDesc &target) {
+  if (!target.mbarriers || features.gemms.empty())
+    return std::nullopt;
+  auto legal = [&](bool swapped) {
+    return llvm::all_of(features.gemms, [&](const GemmFeature &g) { return isLegal(g, swapped); });
+  };
+  bool chained = features.gemms.size() > 1 || features.gemms.front().aInRegisters;
+  int64_t m = features.gemms.front().m, n = features.gemms.front().n;
+  for (const GemmFeature &g : features.gemms)
+    m = std::min(m, g.m);
+  Orientation straight{m, n}, turned{n, m};
+  straight.split(features, hints, chained);
+  turned.split(features, hints, chained);
+  bool canTurn = !chained && legal(true);
+  if (legal(false) && !(canTurn && turned.cycles() < straight.cycles()))
+    return WGMMAPlan{false, straight.rowGroups, straight.columnGroups};
+  if (canTurn)
+    return WGMMAPlan{true, turned.columnGroups, turned.rowGroups};
+  return std::nullopt;
+}

@@ -1,0 +1,33 @@
+//===- PlanWGMMA.h - products over warp groups -------------------------------===//
+#ifndef TILEC_LIB_DIALECT_TILE_TRANSFORMS_PLANWGMMA_H
+#define TILEC_LIB_DIALECT_TILE_TRANSFORMS_PLANWGMMA_H
+#include "LaunchFeatures.h"
+#include "ScheduleHints.h"
+#include "tilec/Support/Target.h"
+
+namespace tilec::tile {
+
+/// How warp groups share the products of one launch. The 64-row side of the instruction runs over m, or over
+/// n where the plan is `swapped`: the accumulator then holds the transposed tile, and m may be any multiple
+/// of 8.
+struct WGMMAPlan {
+  bool swapped = false;
+  int64_t rows = 1, columns = 1; ///< warp groups along m and n of the tile
+  int64_t groups() const { return rows * columns; }
+  /// Extent of the instruction's n side for a product of m x n.
+  int64_t width(int64_t m, int64_t n) const;
+  /// For a product of m x n and 16 along k: cycles of the matrix units of a multiprocessor, and of its shared
+  /// memory, at 128 bytes each.
+  double matrixCycles(int64_t m, int64_t n) const;
+  double sharedCycles(int64_t m, int64_t n) const;
+};
+
+/// A plan for all products of the launch; none where one of them is no wgmma.
+std::optional<WGMMAPlan> planWGMMA(const LaunchFeatures &features, const LaunchHints &hints,
+                                   const TargetDesc &target);
+
+/// 32-bit registers of accumulators in each thread, over all products.
+int64_t accumulatorRegisters(const LaunchFeatures &features, int64_t groups);
+
+} // namespace tilec::tile
+#endif
