@@ -44,11 +44,10 @@ static int64_t bytesPerTrip(const LaunchFeatures &features, scf::ForOp loop) {
 }
 
 /// One product on warp groups, fed by the copy engine through a ring: the kernels of samples/gemm.
-static std::optional<LaunchCost> costOfWGMMA(LaunchOp launch, const LaunchFeatures &features,
-                                             const TargetDesc &target) {
+static std::optional<LaunchCost> costOfWGMMA(LaunchOp launch, scf::ForOp loop, const TargetDesc &target) {
+  LaunchFeatures features = collectFeatures(launch);
   LaunchHints hints = readHints(launch);
   std::optional<WGMMAPlan> plan = planWGMMA(features, hints, target);
-  scf::ForOp loop = mainLoops(launch).back();
   if (!plan || features.gemms.size() != 1 || !features.gemms.front().inLoop)
     return std::nullopt;
   const GemmFeature &g = features.gemms.front();
@@ -59,7 +58,7 @@ static std::optional<LaunchCost> costOfWGMMA(LaunchOp launch, const LaunchFeatur
   int64_t stage = bytesPerTrip(features, loop), staging = 0;
   for (StoreOp store : features.viewStores)
     staging = std::max(staging, store.getValue().getType().getNumElements() * 2);
-  int64_t stages = stage ? (int64_t(target.sharedBytes) - 1024 - staging) / stage : 0;
+  int64_t stages = stage ? (int64_t(target.sharedBytes) - kReservedShared - staging) / stage : 0;
   if (stages < 2)
     return std::nullopt;
   double steps = double(g.k) / 64;          // of 64 along k, what a 128-byte row of 16-bit numbers holds
@@ -75,8 +74,6 @@ static std::optional<LaunchCost> costOfWGMMA(LaunchOp launch, const LaunchFeatur
 }
 
 std::optional<LaunchCost> tilec::tile::launchCost(LaunchOp launch, const TargetDesc &target) {
-  if (mainLoops(launch).empty())
-    return std::nullopt;
-  LaunchFeatures features = collectFeatures(launch);
-  return target.roles ? costOfWGMMA(launch, features, target) : std::nullopt;
+  SmallVector<scf::ForOp, 2> loops = mainLoops(launch);
+  return target.roles && !loops.empty() ? costOfWGMMA(launch, loops.back(), target) : std::nullopt;
 }

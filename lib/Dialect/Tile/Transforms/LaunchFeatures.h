@@ -37,6 +37,19 @@ struct LaunchFeatures {
 
 LaunchFeatures collectFeatures(LaunchOp launch);
 
+/// The only op of that kind in a kernel; null where there is none or more than one.
+template <typename OpT> OpT onlyOp(KernelOp kernel) {
+  OpT found;
+  bool several = kernel
+                     .walk([&](OpT op) {
+                       bool again = bool(found);
+                       found = op;
+                       return again ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+                     })
+                     .wasInterrupted();
+  return several ? OpT() : found;
+}
+
 GemmFeature describeGemm(GemmOp gemm);
 
 /// m, n and k of a product, ones dropped and transposes applied.

@@ -3,6 +3,7 @@
 // that has the defaults, and its grid and the trips of its main loop are computed there too: the launcher
 // prices all ways from them.
 #include "LaunchCost.h"
+#include "LaunchFeatures.h"
 #include "mlir/IR/IRMapping.h"
 #include "tilec/Dialect/Tile/Transforms/Passes.h"
 
@@ -40,17 +41,6 @@ Value Cloner::clone(Value value) {
     if (!clone(operand))
       return {};
   return b.clone(*op, mapping)->getResult(0);
-}
-
-/// The only launch call of a host kernel; null otherwise.
-static LaunchCallOp onlyCall(KernelOp host) {
-  LaunchCallOp found;
-  unsigned count = 0;
-  host.walk([&](LaunchCallOp call) {
-    found = call;
-    ++count;
-  });
-  return count == 1 ? found : LaunchCallOp();
 }
 
 /// Trips of the main loop of `device` when it is launched with `grid` and `args`; a block in the middle of
@@ -94,7 +84,7 @@ struct MergePoints : tilec::tile::impl::TileMergePointsBase<MergePoints> {
   }
 
   void merge(KernelOp base, ArrayRef<KernelOp> hosts, SymbolTable &symbols) {
-    LaunchCallOp call = onlyCall(base);
+    LaunchCallOp call = onlyOp<LaunchCallOp>(base);
     SmallVector<Attribute> points;
     SmallVector<Value> grids, trips;
     OpBuilder b(base.getContext());
@@ -103,7 +93,7 @@ struct MergePoints : tilec::tile::impl::TileMergePointsBase<MergePoints> {
       trips.push_back(tripsOf(b, symbols.lookup<KernelOp>(call.getCallee()), call.getGrid(), call.getArgs()));
     }
     for (KernelOp host : hosts) {
-      LaunchCallOp other = onlyCall(host);
+      LaunchCallOp other = onlyOp<LaunchCallOp>(host);
       auto device = other ? symbols.lookup<KernelOp>(other.getCallee()) : KernelOp();
       SmallVector<Value> grid;
       if (call && device && sameArguments(base, call, host, other, b, grid)) {

@@ -7,14 +7,18 @@
 
 namespace tilec::tile {
 
+/// Bytes of shared memory that an NVIDIA block keeps for barriers and exchanges between warps.
+constexpr int64_t kReservedShared = 1024;
+
 /// Bytes of a buffer's elements; 0 for any other type.
 int64_t elementBytes(mlir::Type type);
 
 /// Writes the stages of each pipelined loop of a launch whose copies have engines: what `most` wants of a
 /// loop whose copies run ahead (1 for any other), as far as shared memory goes; `staging` bytes of it hold
-/// results on their way out, `reserved` barriers and exchanges between warps. Fewer than the source asked for is remark R0401, buffers that do not fit at all error E0402.
-mlir::LogicalResult fitStages(LaunchOp launch, const TargetDesc &target, int64_t staging,
-                              int64_t reserved, llvm::function_ref<int64_t(mlir::scf::ForOp)> most);
+/// results on their way out, `reserved` barriers and exchanges between warps. Fewer than the source asked for
+/// is remark R0401, buffers that do not fit at all error E0402.
+mlir::LogicalResult fitStages(LaunchOp launch, const TargetDesc &target, int64_t staging, int64_t reserved,
+                              llvm::function_ref<int64_t(mlir::scf::ForOp)> most);
 
 /// The tensors whose wide access is worth a condition at launch; `needsMap`: copies and stores that need a
 /// tensor map too.

@@ -210,7 +210,7 @@ int64_t Scheduler::stagingBytes(LaunchOp l, bool roles) const {
 }
 
 LogicalResult Scheduler::writeStages(LaunchOp l, bool roles) {
-  return fitStages(l, target, stagingBytes(l, roles), /*reserved=*/1024, [&](scf::ForOp loop) {
+  return fitStages(l, target, stagingBytes(l, roles), kReservedShared, [&](scf::ForOp loop) {
     auto asked = loop->getAttrOfType<PipelineAttr>(TileDialect::kPipelineAttrName);
     constexpr int64_t usual = 3, mostSlots = 8;
     if (!asked.getInferred())

@@ -219,14 +219,9 @@ static SmallVector<size_t> choose(const std::vector<std::vector<double>> &table,
 
 /// Its only launch, which no loop repeats; null otherwise.
 static LaunchOp onlyLaunch(KernelOp kernel) {
-  LaunchOp found;
-  unsigned count = 0;
-  kernel.walk([&](LaunchOp launch) {
-    found = launch;
-    ++count;
-  });
+  LaunchOp found = onlyOp<LaunchOp>(kernel);
   bool scratch = kernel.walk([](WorkspaceOp) { return WalkResult::interrupt(); }).wasInterrupted();
-  return count == 1 && !scratch && found->getParentOp() == kernel ? found : LaunchOp();
+  return found && !scratch && found->getParentOp() == kernel ? found : LaunchOp();
 }
 
 static Point makePoint(KernelOp kernel) {
