@@ -24,6 +24,8 @@ SAMPLES = ["elementwise", "softmax", "attention", "sgemm"]
 # Built with --sanitize=schedule: a TMA and wgmma product, another pitch and transposes, plain arithmetic, roles without a product.
 DELAYED = ["gemm_f16_nn", "gemm_bf16_tt", "gemm_f32_nn", "attention_f16_64", "attention_f16_64_causal", "attention_f16_128",
            "attention_f16_128_causal", "softmax_f32"]
+# The sample as written, its tiles chosen by the compiler: one library for all shapes.
+AUTO = ["gemm_f16_nn", "gemm_f16_nt", "gemm_bf16_nn", "gemm_bf16_nt"]
 # What statements and operators mean: programs, each with the script that knows their results.
 LANGUAGE = {"semantics": "semantics.py", "nothing": "nothing.py", "random": "random_programs.py"}
 # gemm_f16_nn with one wait less: name -> (image, text of the op, number of those in the module, what is missing). Waits for the
@@ -112,16 +114,17 @@ def main():
     os.makedirs(lib)
     copy_scripts(o.out)
 
-    def pack(name, samples, chosen, args=()):
+    def pack(name, samples, chosen, args=(), images=IMAGES, policy="fixed"):
         wanted = [prefix for s in samples for prefix, _ in build.variants(s, "") if not chosen or prefix in chosen]
         wanted = [w for w in wanted if not only or w in only]
         if wanted:
             print(f"bundle: {name}.so, {len(wanted)} objects", flush=True)
-            build.build(tools["tilec"], os.path.join(lib, name + ".so"), samples, tools["rt"], ",".join(IMAGES), wanted,
-                        ["-w", *args], o.jobs)
+            build.build(tools["tilec"], os.path.join(lib, name + ".so"), samples, tools["rt"], ",".join(images), wanted,
+                        ["-w", *args], o.jobs, policy)
         return wanted
 
-    contents = {"images": IMAGES, "gemm": pack("gemm", ["gemm"], None), "samples": pack("samples", SAMPLES, None),
+    contents = {"images": IMAGES, "gemm": pack("gemm", ["gemm"], None),
+                "auto": pack("auto", ["gemm"], AUTO, images=["sm_90a"], policy="auto"), "samples": pack("samples", SAMPLES, None),
                 "delayed": pack("delayed", ["gemm", *SAMPLES], DELAYED, ["--sanitize=schedule"]), "mutants": {}}
     contents["whole"] = [s for s in SAMPLES if all(prefix in contents["samples"] for prefix, _ in build.variants(s, ""))]
     for name, (*_, what) in MUTATIONS.items() if not only or "gemm_f16_nn" in only else ():

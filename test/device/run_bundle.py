@@ -1,11 +1,12 @@
 """Tests and timings on this machine's NVIDIA GPU, out of a bundle that test/device/bundle.py packed.
 
-usage: run [--steps correctness,delays,sanitizer,speed,mutants] [--json FILE] [--seeds N]
+usage: run [--steps correctness,delays,sanitizer,speed,tiles,mutants] [--json FILE] [--seeds N]
 
     correctness  every sample on every image against float64, on small, odd and large shapes
     delays       builds with pseudo-random pauses in front of everything that synchronises: right for every seed
     sanitizer    compute-sanitizer's memcheck and racecheck on small products
     speed        times, with peers in the same process in random order: cuBLAS and cuDNN through torch
+    tiles        the product with tiles that the compiler chose, over many shapes, three times
     mutants      builds with pauses and one wait left out: some seed must show it (and what shows without pauses)
 
 Needs python3 with numpy and the driver. Without torch the peers' columns stay empty; without compute-sanitizer that step is
@@ -24,12 +25,16 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUNDLE = os.path.dirname(HERE)
-STEPS = ["correctness", "delays", "sanitizer", "speed", "mutants"]  # what may leave a kernel hanging comes last
+STEPS = ["correctness", "delays", "sanitizer", "speed", "tiles", "mutants"]  # what may leave a kernel hanging comes last
 LARGE = ["4096 4096 4096 float16 nn", "8192 1024 8192 float16 nn", "4095 4097 4104 float16 nn", "2000 3000 1000 float16 nn"]
 MUTANT = "1536 3328 768 float16 nn"  # more tiles than multiprocessors, more K steps than slots
 DELAYED = ["128 256 64 float16 nn", "200 520 328 float16 nn", "65 129 33 float16 nn", MUTANT, "300 264 200 bfloat16 tt",
            "129 200 65 float32 nn"]
 CHECKED = ["200 200 200 float16 nn", "65 63 7 float16 nn", "128 264 128 float32 nn"]
+CUBES = (512, 768, 1024, 1280, 1536, 2048, 2560, 3072, 4096, 5120, 6144, 8192, 16384)
+TILES = [f"{n}x{n}x{n}" for n in CUBES] + ["8192x1024x8192", "4096x14336x4096", "4096x4096x14336", "8192x8192x512", "2000x3000x1000"]
+TILES += [f"{m}x8192x8192" for m in (256, 128, 64, 32, 16, 1)]
+ODD = "4095x4097x4104"  # no row starts where TMA could; not among the means
 SPEED = ["4096x4096x4096", "8192x1024x8192", "2000x3000x1000", "2048x2048x2048", "8192x8192x8192"]
 STOPPED = "no end after"
 SHORT = {"float16": "f16", "bfloat16": "bf16", "float32": "f32"}
@@ -89,6 +94,9 @@ def correctness(run, o):
             kernels = ",".join(run.contents["gemm"])
             check("gemm, pairwise set", "gemm.py", run.library("gemm"), "--shapes", os.path.join(BUNDLE, "shapes.txt"),
                   "--kernels", kernels)
+        if image == "sm_90a" and run.contents["auto"]:
+            check("gemm, chosen tiles", "gemm.py", run.library("auto"), "--shapes", os.path.join(BUNDLE, "shapes.txt"),
+                  "--kernels", ",".join(run.contents["auto"]))
         if run.has("gemm_f16_nn"):
             check("gemm, large", "gemm.py", run.library("gemm"), *[a for s in LARGE for a in ("--shape", s)])
         for sample in ("elementwise", "softmax", "attention"):
@@ -96,8 +104,6 @@ def correctness(run, o):
                 check(sample, "kernels.py", run.library("samples"), sample)
         if run.has("sgemm"):
             check("sgemm", "gemm.py", run.library("samples"), "--name", "sgemm_sgemm", "--shape", "1024 1024 1024 float32 nn")
-
-
         for name in run.contents["language"]:
             library, source = run.library(name), os.path.join(BUNDLE, name + ".tile")
             script, args = {"semantics": ("semantics.py", [library]), "nothing": ("nothing.py", [source, library]),
@@ -188,6 +194,30 @@ def speed(run, o):
               "--shapes", SPEED[0], "--rounds", 15, "--rival", run.library("sgemm-pipelined"))
     if run.has("attention_f16_128", "attention_f16_64", "attention_f16_128_causal"):
         bench("attention f16 sm_90a", "attention_bench.py", "samples", "--image", "sm_90a")
+
+
+def tiles(run, o):
+    for kernel in run.contents["auto"]:
+        _, dtype, trans = kernel.split("_")
+        ratios = {}
+        for _ in range(3):
+            ok, lines, data, seconds = run.script("gemm_bench.py", run.library("auto"), "--dtype", dtype, "--trans", trans,
+                                                  "--rounds", 20, "--shapes", ",".join(TILES + [ODD]))
+            if not ok or not data or data["missing"]:
+                run.add("tiles", kernel, ok and bool(data), "; ".join(lines[-3:]), seconds)
+                break
+            for row in data["rows"]:
+                ratios.setdefault(row["shape"], []).append(row["ratio"])
+        medians = {shape: statistics.median(r) for shape, r in ratios.items()}
+        for shape, median in medians.items():
+            run.add("tiles", f"{kernel} {shape}", True, f"cuBLAS/ours {median:.3f}", seconds, ratios[shape])
+        if medians:
+            means = {}
+            for name, rows in (("all", TILES), ("M <= 256", TILES[-6:]), ("the rest", TILES[:-6])):
+                means[name] = statistics.geometric_mean(medians[shape] for shape in rows)
+            worst = min(TILES, key=medians.get)
+            run.notes.append(f"{kernel}: " + ", ".join(f"{name} {mean:.3f}" for name, mean in means.items())
+                             + f", worst {worst} {medians[worst]:.3f}, {ODD} {medians[ODD]:.2f}")
 
 
 def describe_machine():

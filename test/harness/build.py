@@ -45,8 +45,8 @@ def run(command):
         sys.exit(f"build.py: {' '.join(command)} failed")
 
 
-def compile_command(tilec, sample, arch, prefix, flags):
-    return [tilec, os.path.join(ROOT, "samples", sample, sample + ".tile"), f"--arch={arch}", "--tile-policy=fixed",
+def compile_command(tilec, sample, arch, prefix, flags, policy="fixed"):
+    return [tilec, os.path.join(ROOT, "samples", sample, sample + ".tile"), f"--arch={arch}", f"--tile-policy={policy}",
             f"--symbol-prefix={prefix}"] + flags
 
 
@@ -56,8 +56,8 @@ def link(objects, rt, out):
         ["-Wl,--whole-archive", rt, "-Wl,--no-whole-archive", "-lpthread", "-ldl", "-lm"])
 
 
-def build(tilec, out, samples, rt, arch="cpu", only=None, tilec_args=(), jobs=1):
-    """`only`: prefixes to build, None for all of them. `jobs`: compilations at once."""
+def build(tilec, out, samples, rt, arch="cpu", only=None, tilec_args=(), jobs=1, policy="fixed"):
+    """`only`: prefixes to build, None for all of them. `jobs`: compilations at once. `policy`: who chooses the tiles."""
     with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         commands, objects = [], []
         for sample in samples:
@@ -65,7 +65,8 @@ def build(tilec, out, samples, rt, arch="cpu", only=None, tilec_args=(), jobs=1)
                 if only and prefix not in only:
                     continue
                 objects.append(os.path.join(scratch, prefix + ".o"))
-                commands.append(compile_command(tilec, sample, arch, prefix, flags) + [f"--emit-obj={objects[-1]}", *tilec_args])
+                commands.append(compile_command(tilec, sample, arch, prefix, flags, policy)
+                                + [f"--emit-obj={objects[-1]}", *tilec_args])
         for done in [pool.submit(run, c) for c in commands]:
             done.result()
         link(objects, rt, out)

@@ -23,7 +23,12 @@ NAMES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32"}
 def operands(device, m, n, k, dtype, trans):
     rng = np.random.default_rng(0)
     shapes = ((m, k) if trans[0] == "n" else (k, m)), ((k, n) if trans[1] == "n" else (n, k))
-    a, b = (device.array(s, dtype).fill(rng.standard_normal(s, np.float32)) for s in shapes)
+    a, b = (device.array(s, dtype) for s in shapes)
+    for array in (a, b):
+        if hasattr(array, "data"):
+            array.data().normal_()
+        else:
+            array.fill(rng.standard_normal(array.shape, np.float32))
     return a, b, device.array((m, n), dtype).poison()
 
 
