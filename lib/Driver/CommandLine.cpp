@@ -110,13 +110,14 @@ static CommandLineResult resolveTargets(DriverOptions &o) {
   return {};
 }
 
-static CommandLineResult parseNumber(llvm::StringRef flag, llvm::StringRef text, unsigned max,
-                                     unsigned &out) {
+static CommandLineResult parseNumber(llvm::StringRef flag, llvm::StringRef text, unsigned max, unsigned &out,
+                                     unsigned min = 0) {
   if (text.empty())
     return {};
   unsigned value;
-  if (text.getAsInteger(10, value) || value > max)
-    return usage(flag + " takes a number from 0 to " + llvm::Twine(max) + ", not `" + text + "`");
+  if (text.getAsInteger(10, value) || value < min || value > max)
+    return usage(flag + " takes a number from " + llvm::Twine(min) + " to " + llvm::Twine(max) + ", not `" +
+                 text + "`");
   out = value;
   return {};
 }
@@ -168,7 +169,9 @@ static CommandLineResult checkChoices(DriverOptions &o) {
   for (CommandLineResult r :
        {parseNumber("-ferror-limit", o.errorLimit, 1000000, o.maxErrors),
         parseNumber("-j", o.jobs, 1024, o.maxJobs), parseNumber("-O", o.optLevel, 2, o.optimize),
-        oneOf("-O", o.optLevel, {"0", "2"}), oneOf("--tile-policy", o.tilePolicy, {"auto", "fixed"}),
+        oneOf("-O", o.optLevel, {"0", "2"}),
+        parseNumber("--tile-points", o.tilePoints, 1024, o.mostPoints, 1),
+        oneOf("--tile-policy", o.tilePolicy, {"auto", "fixed"}),
         oneOf("-fdiagnostics-format", o.diagnosticsFormat, {"text", "json"}),
         oneOf("-fdiagnostics-color", o.diagnosticsColor, {"auto", "always", "never"}), checkDevelopment(o),
         checkPrefix(o.symbolPrefix)})

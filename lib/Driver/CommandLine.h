@@ -21,7 +21,8 @@ struct DriverOptions {
   std::vector<std::string> targets; ///< names of Support/Target, without repeats
   unsigned maxErrors = 20;
   unsigned optimize = 2;
-  unsigned maxJobs = 0; ///< 0: as many as there are cores
+  unsigned maxJobs = 0;    ///< 0: as many as there are cores
+  unsigned mostPoints = 0; ///< 0: what tile-select-points takes by itself
   bool sanitizeSchedule = false;
 
   bool anyOutputNamed() const { return !emits.empty() || !output.empty() || syntaxOnly; }

@@ -247,7 +247,7 @@ int Compilation::middle() {
   }
   if (!module)
     return ExitInternal;
-  auto tileStage = [&](mlir::OpPassManager &pm) { buildTileStage(pm, options.targets); };
+  auto tileStage = [&](mlir::OpPassManager &pm) { buildTileStage(pm, options.targets, options.mostPoints); };
   if (!runStage(*module, "Stage tile", tileStage))
     return handler.sawDefect() ? ExitInternal : ExitSource;
   dump("ir-tile", nullptr, *module);

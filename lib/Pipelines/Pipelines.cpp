@@ -49,9 +49,11 @@ static void cleanUp(OpPassManager &pm) {
 
 bool tilec::hasCostModel(const TargetDesc &target) { return target.roles; }
 
-void tilec::buildTileStage(OpPassManager &pm, llvm::ArrayRef<std::string> targets) {
+void tilec::buildTileStage(OpPassManager &pm, llvm::ArrayRef<std::string> targets, unsigned mostPoints) {
   tile::TileSelectPointsOptions points;
   points.targets.assign(targets.begin(), targets.end());
+  if (mostPoints)
+    points.most = mostPoints;
   pm.addPass(tile::createTileSelectPoints(points));
   OpPassManager &kernel = pm.nest<tile::KernelOp>();
   cleanUp(kernel);

@@ -22,8 +22,9 @@ struct PipelineOptions {
 bool hasCostModel(const TargetDesc &target);
 
 /// Kernels as MLIRGen makes them -> one host kernel and one device kernel per launch and point of the tuning
-/// space. Targets have a part only in which points those are.
-void buildTileStage(mlir::OpPassManager &pm, llvm::ArrayRef<std::string> targets);
+/// space. Targets have a part only in which points those are; `mostPoints` for each of them, 0 for the
+/// default.
+void buildTileStage(mlir::OpPassManager &pm, llvm::ArrayRef<std::string> targets, unsigned mostPoints);
 
 /// One stage of the device kernels of one target (`tile.target` is set on them). The pass manager is anchored
 /// on builtin.module.

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "VerifyStage.h"
+#include <queue>
 
 using namespace mlir;
 
@@ -12,79 +13,112 @@ namespace tilec::tile {
 namespace {
 constexpr int64_t unbounded = std::numeric_limits<int32_t>::max();
 
-/// A value in flight seen from one place: walks back through loops and branches to where it may have been
-/// issued.
+/// Walks back from a wait through loops and branches to where what is awaited may have been issued; the path
+/// with the fewest groups counts (Dijkstra), so a token may travel through as many values as a loop has
+/// slots.
 class PendingCounter {
 public:
   explicit PendingCounter(bool products) : products(products) {}
 
   /// The least number of groups closed from the issue of `value` to `use`; 0 when unknown.
-  int64_t count(Value value, Operation *use, int fuel = 8) {
-    if (fuel == 0)
-      return 0;
-    if (auto argument = dyn_cast<BlockArgument>(value))
-      return countArgument(argument, use, fuel);
-    Operation *def = value.getDefiningOp();
-    if (isa<ReadyOp, InFlightOp>(def))
-      return unbounded; // nothing to wait for
-    Operation *top = def->getBlock()->findAncestorOpInBlock(*use);
-    if (!top)
-      return 0;
-    int64_t after = closed(std::next(def->getIterator()), top->getIterator());
-    unsigned i = cast<OpResult>(value).getResultNumber();
-    if (auto loop = dyn_cast<scf::ForOp>(def))
-      return std::min(count(loop.getInitArgs()[i], loop, fuel - 1), atYield(loop.getBody(), i, fuel)) + after;
-    if (auto branch = dyn_cast<scf::IfOp>(def))
-      return std::min(atYield(branch.thenBlock(), i, fuel), atYield(branch.elseBlock(), i, fuel)) + after;
-    if (isa<JoinOp, AsyncGemmOp>(def))
-      return after;
-    return 0; // a copy that no join has closed, or a loop of another form
+  int64_t count(Value value, Operation *use) {
+    from(value, use, 0);
+    llvm::DenseSet<std::pair<Value, Operation *>> seen;
+    while (!open.empty()) {
+      Place at = open.top();
+      open.pop();
+      if (!at.value)
+        return at.closed;
+      if (seen.insert({at.value, at.use}).second)
+        expand(at);
+    }
+    return unbounded;
   }
 
 private:
-  int64_t atYield(Block *block, unsigned i, int fuel) {
-    Operation *yield = block->getTerminator();
-    return count(yield->getOperand(i), yield, fuel - 1);
+  /// A value as it stands before `use`, with the groups closed from there to the wait; no value: where it was
+  /// issued.
+  struct Place {
+    Value value;
+    Operation *use;
+    int64_t closed;
+    bool operator<(const Place &other) const { return closed > other.closed; }
+  };
+
+  void from(Value value, Operation *use, int64_t closed) { open.push({value, use, closed}); }
+  void fromYield(Block *block, unsigned i, int64_t closed) {
+    from(block->getTerminator()->getOperand(i), block->getTerminator(), closed);
   }
 
-  int64_t countArgument(BlockArgument argument, Operation *use, int fuel) {
+  void expand(const Place &at) {
+    if (auto argument = dyn_cast<BlockArgument>(at.value))
+      return expandArgument(argument, at);
+    Operation *def = at.value.getDefiningOp();
+    if (isa<ReadyOp, InFlightOp>(def))
+      return; // nothing to wait for
+    Operation *top = def->getBlock()->findAncestorOpInBlock(*at.use);
+    if (!top)
+      return from({}, nullptr, 0);
+    int64_t closed = at.closed + closedIn(std::next(def->getIterator()), top->getIterator());
+    unsigned i = cast<OpResult>(at.value).getResultNumber();
+    if (auto loop = dyn_cast<scf::ForOp>(def)) {
+      from(loop.getInitArgs()[i], loop, closed);
+      fromYield(loop.getBody(), i, closed);
+    } else if (auto branch = dyn_cast<scf::IfOp>(def)) {
+      fromYield(branch.thenBlock(), i, closed);
+      fromYield(branch.elseBlock(), i, closed);
+    } else { // anything else than these two: a copy that no join has closed, or a loop of another form
+      from({}, nullptr, isa<JoinOp, AsyncGemmOp>(def) ? closed : 0);
+    }
+  }
+
+  void expandArgument(BlockArgument argument, const Place &at) {
     auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
-    Operation *top = loop ? loop.getBody()->findAncestorOpInBlock(*use) : nullptr;
+    Operation *top = loop ? loop.getBody()->findAncestorOpInBlock(*at.use) : nullptr;
     if (!top || argument.getArgNumber() == 0)
-      return 0;
+      return from({}, nullptr, 0);
     unsigned i = argument.getArgNumber() - 1;
-    int64_t head = closed(loop.getBody()->begin(), top->getIterator());
-    return head + std::min(atYield(loop.getBody(), i, fuel), count(loop.getInitArgs()[i], loop, fuel - 1));
+    int64_t closed = at.closed + closedIn(loop.getBody()->begin(), top->getIterator());
+    fromYield(loop.getBody(), i, closed);
+    from(loop.getInitArgs()[i], loop, closed);
   }
 
   /// Groups surely closed between two places of a block; what is nested may not run.
-  int64_t closed(Block::iterator from, Block::iterator to) {
+  int64_t closedIn(Block::iterator from, Block::iterator to) {
     return llvm::count_if(llvm::make_range(from, to),
                           [&](Operation &op) { return products ? isa<AsyncGemmOp>(op) : isa<JoinOp>(op); });
   }
 
   bool products;
+  std::priority_queue<Place> open;
 };
 
 /// Was the value issued by a product? (A loop-carried one: what any trip puts there.)
-bool isProduct(Value value, int fuel = 8) {
-  if (isa<FutureType>(value.getType()))
-    return true;
-  if (fuel == 0)
-    return false;
-  auto yielded = [&](Block *block, unsigned i) {
-    return isProduct(block->getTerminator()->getOperand(i), fuel - 1);
-  };
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
-    return loop && argument.getArgNumber() && yielded(loop.getBody(), argument.getArgNumber() - 1);
+bool isProduct(Value value) {
+  llvm::SetVector<Value> open;
+  open.insert(value);
+  auto yielded = [&](Block *block, unsigned i) { open.insert(block->getTerminator()->getOperand(i)); };
+  for (unsigned next = 0; next < open.size(); ++next) {
+    Value at = open[next];
+    if (isa<FutureType>(at.getType()))
+      return true;
+    if (auto argument = dyn_cast<BlockArgument>(at)) {
+      auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+      if (loop && argument.getArgNumber())
+        yielded(loop.getBody(), argument.getArgNumber() - 1);
+      continue;
+    }
+    unsigned i = cast<OpResult>(at).getResultNumber();
+    if (auto loop = at.getDefiningOp<scf::ForOp>()) {
+      yielded(loop.getBody(), i);
+    } else if (auto branch = at.getDefiningOp<scf::IfOp>()) {
+      yielded(branch.thenBlock(), i);
+      yielded(branch.elseBlock(), i);
+    } else if (isa<AsyncGemmOp>(at.getDefiningOp())) {
+      return true;
+    }
   }
-  unsigned i = cast<OpResult>(value).getResultNumber();
-  if (auto loop = value.getDefiningOp<scf::ForOp>())
-    return yielded(loop.getBody(), i);
-  if (auto branch = value.getDefiningOp<scf::IfOp>())
-    return yielded(branch.thenBlock(), i) || yielded(branch.elseBlock(), i);
-  return isa<AsyncGemmOp>(value.getDefiningOp());
+  return false;
 }
 
 LogicalResult verifyPending(Operation *op, ValueRange awaited, int64_t pending) {
