@@ -159,13 +159,15 @@ struct LaunchReplay {
   LaunchOp launch;
   WarpGroupsOp groups = {}; // null: token regime
   ReachCache reaches = ReachCache();
-  bool tooLong = false; ///< a run reached the limit of steps
+  int64_t stepsLeft = 250000; ///< of all runs together; usual launches take up to 100,000
+  bool tooLong = false;       ///< a run reached the limit of steps
 
   LogicalResult run(const TraceSample &sample, bool &sawUnknown) {
     size_t roles = groups ? groups.getBodies().size() : 1;
     SmallVector<SmallVector<RingStep>> steps(roles);
     for (size_t role = 0; role < roles; ++role) {
-      Tracer tracer(launch, sample, groups ? std::optional<unsigned>(role) : std::nullopt, reaches);
+      Tracer tracer(launch, sample, groups ? std::optional<unsigned>(role) : std::nullopt, reaches,
+                    stepsLeft);
       if (failed(tracer.run()))
         return failure();
       sawUnknown |= tracer.sawUnknown();

@@ -19,8 +19,9 @@ static RunningThreads shapeOf(LaunchOp launch, std::optional<unsigned> role, War
   return shape;
 }
 
-Tracer::Tracer(LaunchOp launch, TraceSample sample, std::optional<unsigned> role, ReachCache &reaches)
-    : launch(launch), sample(sample), role(role), reaches(reaches),
+Tracer::Tracer(LaunchOp launch, TraceSample sample, std::optional<unsigned> role, ReachCache &reaches,
+               int64_t &stepsLeft)
+    : launch(launch), sample(sample), role(role), reaches(reaches), stepsLeft(stepsLeft),
       threads(shapeOf(launch, std::nullopt, {})) {}
 
 LogicalResult Tracer::run() {

@@ -67,7 +67,9 @@ using ReachCache = llvm::DenseMap<std::pair<LayoutAttr, LayoutAttr>, Reach>;
 
 class Tracer {
 public:
-  Tracer(LaunchOp launch, TraceSample sample, std::optional<unsigned> role, ReachCache &reaches);
+  /// `stepsLeft`: operations that this run and the later ones may still go through.
+  Tracer(LaunchOp launch, TraceSample sample, std::optional<unsigned> role, ReachCache &reaches,
+         int64_t &stepsLeft);
 
   /// Runs the launch up to the end of the role. Fails with a message at the first hazard.
   llvm::LogicalResult run();
@@ -133,6 +135,7 @@ private:
   TraceSample sample;
   std::optional<unsigned> role;
   ReachCache &reaches;
+  int64_t &stepsLeft;
   RunningThreads threads;
   llvm::DenseMap<mlir::Value, int64_t> env;
   llvm::DenseMap<mlir::Value, Home> homes;
@@ -142,7 +145,7 @@ private:
   llvm::DenseMap<mlir::Value, std::pair<AcquireOp, int64_t>>
       acquired; // ring -> open acquire, bytes copied so far
   llvm::SmallVector<RingStep> ringSteps;
-  int64_t nextToken = 0, stepsLeft = 300000;
+  int64_t nextToken = 0;
   bool truncated = false, unknownSeen = false;
 };
 
