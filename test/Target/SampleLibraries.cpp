@@ -84,7 +84,7 @@ static Variant gpuVariant(std::string symbol) {
                   {Condition::Maps, 0, 0, "the copy engine can read A"}};
   Param map, slot;
   map.kind = Param::Map;
-  map.map = {3, DType::F16, 2, 0, {128, 64}, 128, true};
+  map.map = {3, DType::F16, 2, 0, {128, 64}, 128};
   slot.kind = Param::Slot;
   slot.slot = 2;
   slot.bytes = 4;

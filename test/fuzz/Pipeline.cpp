@@ -68,7 +68,7 @@ static std::vector<DriverOptions> jobsFor(uint64_t number) {
   cpu.emits["header"] = "fuzz.h";
   gpu.targets = {gpus[number / 3 % 3]};
   gpu.emits["asm"] = "fuzz.s";
-  gpu.mostPoints = 1; // one more way to run a launch takes all the paths that sixteen take
+  gpu.mostPoints = 1; // one more way to run a launch takes all the paths that many take
   return {cpu, gpu};
 }
 

@@ -5,7 +5,8 @@ bfloat16 is kept as 16-bit words; conversions round to nearest even, as the lang
 import numpy as np
 
 UNIT = {"float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}  # unit round-off of each element type
-GUARD = 64  # elements in front of and behind every output; a multiple of any vector width
+# Elements in front of and behind every output. Data start as aligned as allocators would have them: 256 bytes and more.
+GUARD = 512
 _WORDS = {"float32": np.float32, "float16": np.float16, "bfloat16": np.uint16, "float64": np.float64, "int32": np.int32,
           "int8": np.int8, "uint8": np.uint8, "bool": np.uint8}
 

@@ -14,7 +14,6 @@ class TorchArray:
     def __init__(self, shape, dtype):
         self.shape, self.dtype, self.strides = tuple(int(s) for s in shape), dtype, None
         self.size = int(np.prod(self.shape, dtype=np.int64)) if self.shape else 1
-        # The data start 16-byte aligned behind the guard, as an allocator would give it.
         self.storage = torch.empty(self.size + 2 * arrays.GUARD, dtype=_TORCH[dtype], device="cuda")
 
     @property

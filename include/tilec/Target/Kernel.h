@@ -33,7 +33,6 @@ struct TensorMap {
   llvm::SmallVector<uint32_t, 5>
       box;               ///< elements per axis of the view (slowest first, like the view's shape)
   unsigned swizzleBytes; ///< 0, 32, 64, 128
-  bool l2Promotion256 = true;
 };
 
 /// One parameter of a GPU kernel, in order.

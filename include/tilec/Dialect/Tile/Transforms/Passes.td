@@ -52,7 +52,7 @@ def TileSelectPoints : Pass<"tile-select-points", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [ListOption<"targets", "targets", "std::string", "names of the targets to compile for">,
-                 Option<"most", "most", "unsigned", "16", "points for each target, beside the defaults">];
+                 Option<"most", "most", "unsigned", "24", "points for each target, beside the defaults">];
 }
 
 def TileMergePoints : Pass<"tile-merge-points", "::mlir::ModuleOp"> {
