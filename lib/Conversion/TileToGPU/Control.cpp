@@ -66,6 +66,7 @@ LogicalResult Emitter::emitOp(Operation &op) {
       .Case([&](ScanOp o) { return emitScan(o); })
       .Case([&](ConvertLayoutOp o) { return emitConvertLayout(o); })
       .Case([&](InsertOp o) { return emitInsert(o); })
+      .Case([&](SliceOp o) { return emitSlice(o); })
       .Case([&](SplatOp o) {
         Value value = flatten(o.getValue()).front();
         set(o.getResult(), code.broadcast(value, o.getResult().getType().getLayout().getNumRegs()));

@@ -257,6 +257,7 @@ protected:
   Value prepare(tile::Combine kind, Value x);
   Value combineAll(tile::Combine kind, SmallVector<Value> values);
   LogicalResult emitInsert(tile::InsertOp op);
+  LogicalResult emitSlice(tile::SliceOp op);
 
   Code code;
   tile::KernelOp kernel;

@@ -39,3 +39,16 @@ tile.kernel @bare(%g: index) attributes {tile.device, tile.target = #tile.target
   }
   tile.yield
 }
+
+// -----
+
+#whole = #tile.layout<"reg 8:d1 | lane 4:8d1 8:d0 | warp 4:8d0 -> 32x32">
+#part = #tile.layout<"reg 8:d1 | lane 2:8d1 8:d0 2:0 | warp 4:8d0 -> 32x16">
+tile.kernel @elsewhere(%g: index) attributes {tile.device, tile.target = #tile.target<"sm_80">} {
+  tile.launch (%b) in (%g) schedule #tile.schedule<threads = 128> {
+    %t = tile.undef : !tile.tile<32x32xf32, #whole>
+    // expected-error@+1 {{[E0505] a part of this tile lies in other threads}}
+    %s = tile.slice %t at [0, 16] : !tile.tile<32x32xf32, #whole> -> !tile.tile<32x16xf32, #part>
+  }
+  tile.yield
+}

@@ -676,3 +676,38 @@ tile.kernel @tile_op_in_generic(%n: index) {
   }
   tile.yield
 }
+
+// -----
+
+#frag = #tile.layout<"reg 8:d1 | lane 4:8d1 8:d0 | warp 4:8d0 -> 32x32">
+tile.kernel @k(%n: index) {
+  tile.launch (%b) in (%n) {
+    %x = tile.undef : !tile.tile<32x32xf32>
+    // expected-error @+1 {{takes 16 elements from 24 on, out of 32}}
+    %s = tile.slice %x at [24, 0] : !tile.tile<32x32xf32> -> !tile.tile<16x32xf32>
+  }
+  tile.yield
+}
+
+// -----
+
+tile.kernel @k(%n: index) {
+  tile.launch (%b) in (%n) {
+    %x = tile.undef : !tile.tile<32x32xf32>
+    // expected-error @+1 {{expected 2 offsets, got 1}}
+    %s = tile.slice %x at [16] : !tile.tile<32x32xf32> -> !tile.tile<16x32xf32>
+  }
+  tile.yield
+}
+
+// -----
+
+#frag = #tile.layout<"reg 8:d1 | lane 4:8d1 8:d0 | warp 4:8d0 -> 32x32">
+tile.kernel @k(%n: index) {
+  tile.launch (%b) in (%n) {
+    %x = tile.undef : !tile.tile<32x32xf32, #frag>
+    // expected-error @+1 {{changes only extents, got}}
+    %s = tile.slice %x at [16, 0] : !tile.tile<32x32xf32, #frag> -> !tile.tile<16x32xf32>
+  }
+  tile.yield
+}

@@ -56,3 +56,14 @@ tile.kernel @math(%X: !tile.view<?x?xf32>, %n: index) {
   }
   tile.yield
 }
+
+// CHECK-LABEL: tile.kernel @slices
+tile.kernel @slices(%n: index) {
+  tile.launch (%b) in (%n) {
+    %x = tile.undef : !tile.tile<32x32xf32>
+    // CHECK: tile.slice %{{.*}} at [16, 0] : <32x32xf32> -> <16x32xf32>
+    %s = tile.slice %x at [16, 0] : !tile.tile<32x32xf32> -> !tile.tile<16x32xf32>
+    %r = tile.reduce max %s axis 1 : !tile.tile<16x32xf32> -> !tile.tile<16xf32>
+  }
+  tile.yield
+}

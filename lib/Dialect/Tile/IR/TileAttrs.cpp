@@ -210,7 +210,7 @@ static LogicalResult verifyRoles(EmitError emitError, int64_t threads, ArrayRef<
 
 LogicalResult ScheduleAttr::verify(EmitError emitError, int64_t threads, ArrayRef<int64_t> partition,
                                    ArrayRef<RoleAttr> roles, bool, RasterAttr, ArrayRef<int64_t> cluster,
-                                   int64_t minBlocks, bool, bool, int64_t indexBits) {
+                                   int64_t minBlocks, bool, bool, int64_t passes, int64_t indexBits) {
   if (threads < 1 || threads > 1024)
     return emitError() << "a block has 1 to 1024 threads, got " << threads;
   for (int64_t parts : partition)
@@ -222,6 +222,8 @@ LogicalResult ScheduleAttr::verify(EmitError emitError, int64_t threads, ArrayRe
     return emitError() << "cluster has 1 to 3 extents of at least 1";
   if (minBlocks < 1)
     return emitError() << "min_blocks is at least 1, got " << minBlocks;
+  if (passes < 1)
+    return emitError() << "passes is at least 1, got " << passes;
   if (indexBits != 32 && indexBits != 64)
     return emitError() << "index_bits is 32 or 64, got " << indexBits;
   return success();

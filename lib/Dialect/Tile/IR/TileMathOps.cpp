@@ -96,6 +96,23 @@ void ConvertLayoutOp::getCanonicalizationPatterns(RewritePatternSet &patterns, M
   patterns.add<ConvertFill, SelectElements>(context);
 }
 
+LogicalResult SliceOp::verify() {
+  TileType from = getSource().getType(), to = getResult().getType();
+  if (from.getElementType() != to.getElementType() || from.getRank() != to.getRank() ||
+      bool(from.getLayout()) != bool(to.getLayout()))
+    return emitOpError() << "changes only extents, got " << from << " and " << to;
+  if (int64_t(getOffsets().size()) != from.getRank())
+    return emitOpError() << "expected " << from.getRank() << " offsets, got " << getOffsets().size();
+  for (auto [offset, part, whole] : llvm::zip(getOffsets(), to.getShape(), from.getShape()))
+    if (offset < 0 || offset + part > whole)
+      return emitOpError() << "takes " << part << " elements from " << offset << " on, out of " << whole;
+  return success();
+}
+
+OpFoldResult SliceOp::fold(FoldAdaptor) {
+  return getSource().getType() == getResult().getType() ? getSource() : Value();
+}
+
 LogicalResult ReshapeOp::verify() {
   TileType from = getSource().getType(), to = getResult().getType();
   if (from.getElementType().isIndex() != to.getElementType().isIndex())

@@ -20,6 +20,95 @@ static bool mayStage(StoreOp store) {
          shape.back() == real[1];
 }
 
+/// The layout of a part of a tile: as many elements along `axis`, in the threads that hold them in the whole.
+/// None where the axis is not registers all the way down to such a part.
+static std::optional<Layout> partLayout(const Layout &whole, unsigned axis, int64_t extent) {
+  LayoutBuilder b;
+  int at = whole.outIndex(coord(axis));
+  for (const Layout::Out &out : whole.outs())
+    b.out(out.id, out.id == coord(axis) ? extent : out.size, out.zone);
+  for (const Layout::In &in : whole.ins())
+    for (const Layout::Run &digit : whole.runs(in.id)) {
+      int64_t stride = digit.v[at], count = digit.n;
+      if (stride && stride * count > extent) {
+        bool only = llvm::all_of(llvm::enumerate(digit.v),
+                                 [&](auto v) { return !v.value() || int(v.index()) == at; });
+        if (in.id != DimId::Reg || !only || extent % stride)
+          return std::nullopt;
+        count = extent / stride;
+      }
+      SmallVector<DimValue> moves;
+      for (auto [out, step] : llvm::zip(whole.outs(), digit.v))
+        if (step)
+          moves.push_back({out.id, step});
+      b.digit(in.id, std::max<int64_t>(count, 1), moves);
+    }
+  FailureOr<Layout> part = b.build();
+  return succeeded(part) && part->isSurjective() ? std::optional<Layout>(*part) : std::nullopt;
+}
+
+/// The axis along which a tile can be stored in parts, and the layout of a part.
+static std::optional<std::pair<unsigned, Layout>> partOf(TileType tile, int64_t passes) {
+  for (unsigned axis : {1, 0})
+    if (passes > 1 && tile.getRank() == 2 && tile.getShape()[axis] % passes == 0)
+      if (auto part = partLayout(tile.getLayout().getLayout(), axis, tile.getShape()[axis] / passes))
+        return std::pair(axis, *part);
+  return std::nullopt;
+}
+
+/// What a store covers of each axis of its view.
+static SmallVector<int64_t> viewExtents(StoreOp store) {
+  if (std::optional<ArrayRef<int64_t>> extents = store.getExtents())
+    return SmallVector<int64_t>(*extents);
+  SmallVector<int64_t> extents(store.getValue().getType().getShape());
+  extents.insert(extents.begin(), store.getOffsets().size() - extents.size(), 1);
+  return extents;
+}
+
+/// The axis of a view on which an axis of a tile of two larger extents lies.
+static unsigned viewAxis(ArrayRef<int64_t> extents, unsigned axis) {
+  for (unsigned i = 0, seen = 0; i < extents.size(); ++i)
+    if (extents[i] != 1 && seen++ == axis)
+      return i;
+  return extents.size() - 2 + axis;
+}
+
+/// Through one staging buffer, which the parts share.
+static void stageStore(StoreOp store, int64_t passes) {
+  OpBuilder b(store);
+  Location loc = store.getLoc();
+  TileType tile = store.getValue().getType();
+  SmallVector<int64_t> shape(tile.getShape()), at(shape.size(), 0);
+  std::optional<std::pair<unsigned, Layout>> part = partOf(tile, passes);
+  SmallVector<int64_t> extents = viewExtents(store);
+  unsigned axis = 0; // of the view, where the tile is cut
+  if (part) {
+    shape[part->first] /= passes;
+    axis = viewAxis(extents, part->first);
+    extents[axis] = shape[part->first];
+  } else {
+    passes = 1;
+  }
+  auto type = BufferType::get(b.getContext(), shape, tile.getElementType(), LayoutAttr());
+  Value stage = AllocOp::create(b, loc, type, IntegerAttr());
+  for (int64_t pass = 0; pass < passes; ++pass) {
+    Value value = store.getValue();
+    SmallVector<Value> offsets(store.getOffsets());
+    if (part) {
+      at[part->first] = pass * shape[part->first];
+      auto partType = TileType::get(b.getContext(), shape, tile.getElementType(),
+                                    LayoutAttr::get(b.getContext(), part->second));
+      value = SliceOp::create(b, loc, partType, value, at);
+      Value &offset = offsets[axis];
+      offset = arith::AddIOp::create(b, loc, offset, arith::ConstantIndexOp::create(b, loc, at[part->first]));
+    }
+    StoreOp::create(b, loc, value, stage, ValueRange{}, DenseI64ArrayAttr(), DenseBoolArrayAttr());
+    CopyOp::create(b, loc, stage, ValueRange{}, store.getDest(), offsets, b.getDenseI64ArrayAttr(extents),
+                   UnitAttr(), Im2colAttr(), EngineAttr::get(b.getContext(), Engine::tma));
+  }
+  store.erase();
+}
+
 void tilec::tile::stageStores(LaunchOp launch) {
   if (!launch.getScheduleAttr().getStaging())
     return;
@@ -30,18 +119,8 @@ void tilec::tile::stageStores(LaunchOp launch) {
         !store->getParentOfType<GenericOp>())
       stores.push_back(store);
   });
-  for (StoreOp store : stores) {
-    OpBuilder b(store);
-    TileType tile = store.getValue().getType();
-    auto type = BufferType::get(b.getContext(), tile.getShape(), tile.getElementType(), LayoutAttr());
-    Value stage = AllocOp::create(b, store.getLoc(), type, IntegerAttr());
-    StoreOp::create(b, store.getLoc(), store.getValue(), stage, ValueRange{}, DenseI64ArrayAttr(),
-                    DenseBoolArrayAttr());
-    CopyOp::create(b, store.getLoc(), stage, ValueRange{}, store.getDest(), store.getOffsets(),
-                   store.getExtentsAttr(), UnitAttr(), Im2colAttr(),
-                   EngineAttr::get(b.getContext(), Engine::tma));
-    store.erase();
-  }
+  for (StoreOp store : stores)
+    stageStore(store, launch.getScheduleAttr().getPasses());
 }
 
 namespace {

@@ -32,15 +32,11 @@ SmallVector<scf::ForOp, 2> tilec::tile::mainLoops(LaunchOp launch) {
   return loops;
 }
 
-/// Of buffers that copies of `loop` fill: what one stage of its pipeline takes.
-static int64_t bytesPerTrip(const LaunchFeatures &features, scf::ForOp loop) {
-  int64_t bytes = 0;
-  llvm::SmallPtrSet<Value, 4> seen;
-  for (const CopyFeature &c : features.copies)
-    if (c.loop == loop)
-      if (Value buffer = rootBuffer(CopyOp(c.op).getDest()); seen.insert(buffer).second)
-        bytes += elementBytes(buffer.getType());
-  return bytes;
+int64_t tilec::tile::stagingPasses(const WGMMAPlan &plan, const GemmFeature &product, int64_t bytes,
+                                   int64_t stage, int64_t room) {
+  constexpr int64_t stages = 3;
+  return plan.parts(product.m, product.n,
+                    [&](int64_t passes) { return room - bytes / passes >= stages * stage; });
 }
 
 /// One product on warp groups, fed by the copy engine through a ring: the kernels of samples/gemm.
@@ -58,7 +54,9 @@ static std::optional<LaunchCost> costOfWGMMA(LaunchOp launch, scf::ForOp loop, c
   int64_t stage = bytesPerTrip(features, loop), staging = 0;
   for (StoreOp store : features.viewStores)
     staging = std::max(staging, store.getValue().getType().getNumElements() * 2);
-  int64_t stages = stage ? (int64_t(target.sharedBytes) - kReservedShared - staging) / stage : 0;
+  int64_t room = int64_t(target.sharedBytes) - kReservedShared;
+  int64_t passes = stagingPasses(*plan, g, staging, stage, room);
+  int64_t stages = stage ? (room - staging / passes) / stage : 0;
   if (stages < 2)
     return std::nullopt;
   double steps = double(g.k) / 64;          // of 64 along k, what a 128-byte row of 16-bit numbers holds

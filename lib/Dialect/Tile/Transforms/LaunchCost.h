@@ -1,7 +1,7 @@
 //===- LaunchCost.h - how long a launch takes, before there is code ----------===//
 #ifndef TILEC_LIB_DIALECT_TILE_TRANSFORMS_LAUNCHCOST_H
 #define TILEC_LIB_DIALECT_TILE_TRANSFORMS_LAUNCHCOST_H
-#include "tilec/Dialect/Tile/IR/Tile.h"
+#include "PlanWGMMA.h"
 #include "tilec/Support/Target.h"
 #include <optional>
 
@@ -18,6 +18,11 @@ struct LaunchCost {
   int64_t trip, block, launch;
   int64_t resident = 1;
 };
+
+/// In how many parts the result of a product in a loop, `bytes` in all, goes through its staging buffer: as
+/// few as leave space for three stages of `stage` bytes each out of `room`.
+int64_t stagingPasses(const WGMMAPlan &plan, const GemmFeature &product, int64_t bytes, int64_t stage,
+                      int64_t room);
 
 /// None where the target has no model, the launch has no product in a loop, or its tile does not fit.
 std::optional<LaunchCost> launchCost(LaunchOp launch, const TargetDesc &target);

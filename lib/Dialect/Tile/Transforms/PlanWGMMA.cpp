@@ -88,6 +88,22 @@ void Orientation::split(const LaunchFeatures &features, const LaunchHints &hints
     columnGroups = 2;
 }
 
+int64_t WGMMAPlan::parts(int64_t m, int64_t n, llvm::function_ref<bool(int64_t)> enough) const {
+  // Along the instruction's n side all threads hold some of every 16 elements; along the other side a thread
+  // holds all of whole instructions only. Rows in memory run along n: a part should have whole rows of 128
+  // bytes.
+  bool across = swapped ? rows == 1 : columns == 1;
+  if (!across && (!swapped || columns > 1))
+    return 1;
+  bool cutsRows = swapped && across;
+  int64_t extent = cutsRows ? m : n, step = cutsRows ? 16 : 64;
+  constexpr int64_t most = 4;
+  for (int64_t parts = 1; parts <= most; ++parts)
+    if (extent % (parts * step) == 0 && enough(parts))
+      return parts;
+  return 1;
+}
+
 std::optional<WGMMAPlan> tilec::tile::planWGMMA(const LaunchFeatures &features, const LaunchHints &hints,
                                                 const TargetDesc &target) {
   if (!target.mbarriers || features.gemms.empty())

@@ -20,6 +20,9 @@ struct WGMMAPlan {
   /// memory, at 128 bytes each.
   double matrixCycles(int64_t m, int64_t n) const;
   double sharedCycles(int64_t m, int64_t n) const;
+  /// Into how many equal parts can a tile of m x n be cut so that each thread has its share of every part? As
+  /// few as `enough` says will do, at most 4; 1 where it cannot be cut.
+  int64_t parts(int64_t m, int64_t n, llvm::function_ref<bool(int64_t)> enough) const;
 };
 
 /// A plan for all products of the launch; none where one of them is no wgmma.

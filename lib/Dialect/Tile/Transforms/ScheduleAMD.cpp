@@ -14,8 +14,8 @@ namespace {
 
 /// The split of one launch, before it is written down.
 struct Plan {
-  int64_t edge = 0;                         ///< rows and columns of the MFMA; 0: plain units
-  int64_t waves = 4;                        ///< of 64 lanes
+  int64_t edge = 0;                           ///< rows and columns of the MFMA; 0: plain units
+  int64_t waves = 4;                          ///< of 64 lanes
   SmallVector<int64_t, 2> partition = {1, 1}; ///< waves along the tile's axes
 };
 
@@ -129,7 +129,8 @@ void Scheduler::writeInst(GemmOp gemm) {
   const MatrixInst *inst = plan.edge ? instOf(g, plan.edge) : nullptr;
   if (!inst)
     return usePlainUnits(g, target);
-  gemm.setInstAttr(InstAttr::get(b.getContext(), InstKind::mfma, {inst->m, inst->n, inst->k}, /*swapped=*/true,
+  gemm.setInstAttr(InstAttr::get(b.getContext(), InstKind::mfma, {inst->m, inst->n, inst->k},
+                                 /*swapped=*/true,
                                  /*a_reg=*/true, 1));
 }
 
@@ -163,17 +164,18 @@ LogicalResult Scheduler::write(KernelOp k) {
                              features.gemms.size() == 1 ? 8 : 1);
   l.setScheduleAttr(ScheduleAttr::get(c, plan.waves * target.warpSize, plan.partition, {}, persistent, raster,
                                       {}, hints.minBlocks.value_or(1), /*skew=*/false, /*staging=*/false,
-                                      /*index_bits=*/64));
+                                      /*passes=*/1, /*index_bits=*/64));
   l.walk([&](GemmOp gemm) { writeInst(gemm); });
   writeEngines(l);
   // Registers hold one trip, so two slots are all that is of use; with one, a trip has a second barrier.
-  return fitStages(l, target, /*staging=*/0, features.reduces.empty() ? 0 : 1024, [&](scf::ForOp loop) -> int64_t {
-    auto asked = loop->getAttrOfType<PipelineAttr>(TileDialect::kPipelineAttrName);
-    if (!asked.getInferred() && asked.getStages() > 2)
-      loop.emitRemark() << "[R0401] 2 stages instead of " << asked.getStages() << ": on " << target.name
-                        << " copies run one trip ahead, through registers";
-    return 2;
-  });
+  return fitStages(l, target, /*staging=*/0, features.reduces.empty() ? 0 : 1024,
+                   [&](scf::ForOp loop) -> int64_t {
+                     auto asked = loop->getAttrOfType<PipelineAttr>(TileDialect::kPipelineAttrName);
+                     if (!asked.getInferred() && asked.getStages() > 2)
+                       loop.emitRemark() << "[R0401] 2 stages instead of " << asked.getStages() << ": on "
+                                         << target.name << " copies run one trip ahead, through registers";
+                     return 2;
+                   });
 }
 
 LogicalResult Scheduler::run() {

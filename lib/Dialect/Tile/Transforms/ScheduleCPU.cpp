@@ -71,7 +71,7 @@ LogicalResult tilec::tile::scheduleCPU(KernelOp kernel, const TargetDesc &target
     launch.setScheduleAttr(ScheduleAttr::get(context, /*threads=*/1, /*partition=*/{}, /*roles=*/{},
                                              /*persistent=*/false, /*raster=*/RasterAttr(), /*cluster=*/{},
                                              /*min_blocks=*/1, /*skew=*/false, /*staging=*/false,
-                                             /*index_bits=*/64));
+                                             /*passes=*/1, /*index_bits=*/64));
   return success();
 }
 

@@ -46,6 +46,16 @@ static LogicalResult refuseBuffers(LaunchOp l, const TargetDesc &target, int64_t
   return error;
 }
 
+int64_t tilec::tile::bytesPerTrip(const LaunchFeatures &features, scf::ForOp loop) {
+  int64_t bytes = 0;
+  llvm::SmallPtrSet<Value, 4> seen;
+  for (const CopyFeature &c : features.copies)
+    if (c.loop == loop)
+      if (Value buffer = rootBuffer(CopyOp(c.op).getDest()); seen.insert(buffer).second)
+        bytes += elementBytes(buffer.getType());
+  return bytes;
+}
+
 LogicalResult tilec::tile::fitStages(LaunchOp l, const TargetDesc &target, int64_t staging, int64_t reserved,
                                      llvm::function_ref<int64_t(scf::ForOp)> most) {
   int64_t fixed = 0;

@@ -10,6 +10,9 @@ namespace tilec::tile {
 /// Bytes of shared memory that an NVIDIA block keeps for barriers and exchanges between warps.
 constexpr int64_t kReservedShared = 1024;
 
+/// Bytes of buffers that copies of `loop` fill: what one stage of its pipeline takes.
+int64_t bytesPerTrip(const LaunchFeatures &features, mlir::scf::ForOp loop);
+
 /// Bytes of a buffer's elements; 0 for any other type.
 int64_t elementBytes(mlir::Type type);
 

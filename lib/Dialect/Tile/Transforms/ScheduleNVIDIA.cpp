@@ -43,6 +43,7 @@ private:
   void instFor(GemmOp gemm);
   bool staged(LaunchOp l, bool wide) const;
   int64_t stagingBytes(LaunchOp l, bool roles) const;
+  int64_t passesOf(LaunchOp l) const;
 
   KernelOp kernel;
   const TargetDesc &target;
@@ -209,8 +210,19 @@ int64_t Scheduler::stagingBytes(LaunchOp l, bool roles) const {
   return staging;
 }
 
+/// Parts in which results are staged: for one product in a loop, whose tile and ring compete for shared
+/// memory.
+int64_t Scheduler::passesOf(LaunchOp l) const {
+  SmallVector<scf::ForOp, 2> loops = mainLoops(l);
+  if (!plan.wgmma || features.gemms.size() != 1 || features.viewStores.size() != 1 || loops.empty())
+    return 1;
+  return stagingPasses(*plan.wgmma, features.gemms.front(), stagingBytes(l, true),
+                       bytesPerTrip(features, loops.back()), int64_t(target.sharedBytes) - kReservedShared);
+}
+
 LogicalResult Scheduler::writeStages(LaunchOp l, bool roles) {
-  return fitStages(l, target, stagingBytes(l, roles), kReservedShared, [&](scf::ForOp loop) {
+  int64_t staging = stagingBytes(l, roles) / l.getScheduleAttr().getPasses();
+  return fitStages(l, target, staging, kReservedShared, [&](scf::ForOp loop) {
     auto asked = loop->getAttrOfType<PipelineAttr>(TileDialect::kPipelineAttrName);
     constexpr int64_t usual = 3, mostSlots = 8;
     if (!asked.getInferred())
@@ -254,7 +266,7 @@ void Scheduler::write(KernelOp k, bool wide) {
     raster = RasterAttr::get(c, chained ? RasterKind::row : RasterKind::grouped, chained ? 1 : 8);
   l.setScheduleAttr(ScheduleAttr::get(c, threads, plan.partition, roleList, persistent, raster, {},
                                       hints.minBlocks.value_or(1), /*skew=*/roles && chained, staged(l, wide),
-                                      /*index_bits=*/64));
+                                      roles ? passesOf(l) : 1, /*index_bits=*/64));
   l.walk([&](GemmOp gemm) { instFor(gemm); });
   writeEngines(l, wide);
 }

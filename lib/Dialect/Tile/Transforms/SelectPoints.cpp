@@ -202,7 +202,7 @@ static SmallVector<size_t> choose(const std::vector<std::vector<double>> &table,
         least = l;
         next = p;
       }
-    constexpr double worthwhile = 0.0005; // of the mean time over the grid
+    constexpr double worthwhile = 0.00005; // of the mean time over the grid
     if (!std::isfinite(least) || left - least < worthwhile)
       break;
     left = least;

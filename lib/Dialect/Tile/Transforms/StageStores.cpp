@@ -54,37 +54,49 @@ static Value carryToken(Operation *at, Value value, Value &end, Operation *&oute
   return seen;
 }
 
-static void stage(CopyOp copy, int64_t barrier) {
-  // The store that fills the buffer stands in the same block.
-  StoreOp store;
-  for (Operation *user : copy.getSource().getUsers())
-    if (auto s = dyn_cast<StoreOp>(user))
-      store = s;
+static Value makeAsync(CopyOp copy) {
   OpBuilder b(copy);
-  Location loc = copy.getLoc();
-  MLIRContext *c = b.getContext();
-  auto async = AsyncCopyOp::create(b, loc, TokenType::get(c), copy.getSource(), ValueRange{}, copy.getDest(),
+  Type token = TokenType::get(b.getContext());
+  auto async = AsyncCopyOp::create(b, copy.getLoc(), token, copy.getSource(), ValueRange{}, copy.getDest(),
                                    copy.getDestOffsets(), copy.getExtentsAttr(), Im2colAttr(),
                                    copy.getEngineAttr(), Value());
-  Value token = JoinOp::create(b, loc, TokenType::get(c), ValueRange{async.getToken()});
+  Value done = JoinOp::create(b, copy.getLoc(), token, ValueRange{async.getToken()});
   copy.erase();
+  return done;
+}
+
+/// All that goes through one buffer: each of `copies` takes what the store in front of it in the same block
+/// left there.
+static void stage(ArrayRef<CopyOp> copies, int64_t barrier) {
+  Value buffer = CopyOp(copies.front()).getSource();
+  SmallVector<StoreOp> stores;
+  for (Operation &op : *CopyOp(copies.front())->getBlock())
+    if (auto store = dyn_cast<StoreOp>(op); store && store.getDest() == buffer)
+      stores.push_back(store);
+  Location loc = CopyOp(copies.front()).getLoc();
+  MLIRContext *c = loc.getContext();
+  SmallVector<Value> done = llvm::map_to_vector(copies, makeAsync);
   Value end;
   Operation *outermost = nullptr;
-  Value before = carryToken(store, token, end, outermost);
-  b.setInsertionPoint(store);
+  Value before = carryToken(stores.front(), done.back(), end, outermost);
+  OpBuilder b(c);
   ScopeAttr group = ScopeAttr::get(c, Scope::group);
   auto meet = [&] { BarrierOp::create(b, loc, group, b.getI64IntegerAttr(barrier)); };
-  if (before) {
-    WaitOp::create(b, loc, ValueRange{before}, b.getI64IntegerAttr(0), b.getUnitAttr());
+  for (auto [store, token] : llvm::zip(stores, done)) {
+    b.setInsertionPoint(store);
+    if (before) {
+      WaitOp::create(b, loc, ValueRange{before}, b.getI64IntegerAttr(0), b.getUnitAttr());
+      meet();
+    }
+    b.setInsertionPointAfter(store);
+    FenceOp::create(b, loc, FenceAttr::get(c, Fence::async_proxy));
     meet();
+    before = token;
   }
-  b.setInsertionPointAfter(store);
-  FenceOp::create(b, loc, FenceAttr::get(c, Fence::async_proxy));
-  meet();
   if (outermost)
     b.setInsertionPointAfter(outermost);
   else
-    b.setInsertionPoint(token.getDefiningOp()->getBlock()->getTerminator());
+    b.setInsertionPoint(stores.back()->getBlock()->getTerminator());
   WaitOp::create(b, loc, ValueRange{end}, b.getI64IntegerAttr(0), b.getUnitAttr());
 }
 
@@ -94,14 +106,14 @@ struct StageStores : tilec::tile::impl::TileStageStoresBase<StageStores> {
     KernelOp kernel = getOperation();
     if (!kernel.isDevice())
       return;
-    SmallVector<CopyOp> copies;
+    llvm::MapVector<Value, SmallVector<CopyOp, 1>> copies; // by buffer
     kernel.walk([&](CopyOp copy) {
       if (copy.getEngine() == Engine::tma && isa<BufferType>(copy.getSource().getType()) &&
           isa<ViewType>(copy.getDest().getType()))
-        copies.push_back(copy);
+        copies[copy.getSource()].push_back(copy);
     });
-    for (CopyOp copy : copies)
-      stage(copy, /*barrier=*/1);
+    for (auto &[buffer, list] : copies)
+      stage(list, /*barrier=*/1);
   }
 };
 } // namespace

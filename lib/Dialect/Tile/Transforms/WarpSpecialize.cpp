@@ -146,7 +146,7 @@ struct WarpSpecialize : tilec::tile::impl::TileWarpSpecializeBase<WarpSpecialize
         threads += role.getWarps() * 32;
     launch.setScheduleAttr(ScheduleAttr::get(s.getContext(), threads, s.getPartition(), {}, s.getPersistent(),
                                              s.getRaster(), s.getCluster(), s.getMinBlocks(), false,
-                                             s.getStaging(), s.getIndexBits()));
+                                             s.getStaging(), s.getPasses(), s.getIndexBits()));
   }
 };
 } // namespace
