@@ -48,3 +48,30 @@ tile.kernel @rows(%g: index, %X: !tile.view<?x?xf32>, %Y: !tile.view<?x?xf32>) a
   }
   tile.yield
 }
+
+#parts = #tile.schedule<threads = 128, partition = [4, 1], staging = true, passes = 4>
+// Results go out in parts where each thread has its share of every part.
+// CHECK-LABEL: tile.kernel @parts
+// CHECK: tile.alloc : <16x64xf16
+// CHECK-COUNT-4: tile.slice %{{.*}} : <64x64xf16, {{.*}}> -> <16x64xf16
+// CHECK-NOT: tile.slice
+// A tile that is spread over the threads evenly cannot be cut so: it leaves as it stands.
+// CHECK-LABEL: tile.kernel @whole
+// CHECK-NOT: tile.slice
+// CHECK: tile.store {{.*}}, !tile.view
+tile.kernel @parts(%g: index, %X: !tile.view<?x?xf16>, %Y: !tile.view<?x?xf16>) attributes {tile.device, tile.target = #tile.target<"sm_90a">} {
+  tile.launch (%b) in (%g) schedule #parts {
+    %c0 = arith.constant 0 : index
+    %x = tile.load %X[%c0, %c0] : !tile.view<?x?xf16> -> !tile.tile<64x64xf16>
+    tile.store %x to %Y[%c0, %c0] : !tile.tile<64x64xf16>, !tile.view<?x?xf16>
+  }
+  tile.yield
+}
+tile.kernel @whole(%g: index, %X: !tile.view<?x?xf16>, %Y: !tile.view<?x?xf16>) attributes {tile.device, tile.target = #tile.target<"sm_90a">} {
+  tile.launch (%b) in (%g) schedule #parts {
+    %c0 = arith.constant 0 : index
+    %x = tile.load %X[%c0, %c0] : !tile.view<?x?xf16> -> !tile.tile<16x64xf16>
+    tile.store %x to %Y[%c0, %c0] : !tile.tile<16x64xf16>, !tile.view<?x?xf16>
+  }
+  tile.yield
+}

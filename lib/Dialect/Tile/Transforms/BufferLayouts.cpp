@@ -86,8 +86,8 @@ static void stageStore(StoreOp store, int64_t passes) {
     shape[part->first] /= passes;
     axis = viewAxis(extents, part->first);
     extents[axis] = shape[part->first];
-  } else {
-    passes = 1;
+  } else if (passes > 1) {
+    return; // no room for all of it at once: it leaves as it stands in registers
   }
   auto type = BufferType::get(b.getContext(), shape, tile.getElementType(), LayoutAttr());
   Value stage = AllocOp::create(b, loc, type, IntegerAttr());
