@@ -8,16 +8,48 @@
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Rewrite/PatternApplicator.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
+
+namespace {
+/// Loops and branches become blocks: outer ones before inner ones, in one block the last first. A guarded
+/// access for each element makes thousands in one block, and a dialect conversion would record the move of
+/// all that stands behind each of them.
+struct LowerControlFlow : PassWrapper<LowerControlFlow, OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerControlFlow)
+  StringRef getName() const override { return "LowerControlFlow"; }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<cf::ControlFlowDialect>();
+  }
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    populateSCFToControlFlowConversionPatterns(patterns);
+    FrozenRewritePatternSet frozen(std::move(patterns));
+    PatternApplicator applicator(frozen);
+    applicator.applyDefaultCostModel();
+    SmallVector<Operation *> structured;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<scf::IfOp, scf::ForOp, scf::WhileOp>(op))
+        structured.push_back(op);
+    });
+    PatternRewriter rewriter(&getContext());
+    for (Operation *op : llvm::reverse(structured)) {
+      rewriter.setInsertionPoint(op);
+      if (failed(applicator.matchAndRewrite(op, rewriter)))
+        return signalPassFailure();
+    }
+  }
+};
+} // namespace
 
 void tilec::simt::addLLVMConversions(OpPassManager &pm, std::unique_ptr<Pass> own) {
   pm.addPass(arith::createArithExpandOpsPass());
   // Before control flow: its greedy driver would merge blocks of equal code for ever where many loads are
   // guarded.
   pm.addPass(createConvertVectorToLLVMPass());
-  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(std::make_unique<LowerControlFlow>());
   pm.addPass(createConvertMathToLLVMPass());
   pm.addPass(createArithToLLVMConversionPass());
   pm.addPass(createConvertControlFlowToLLVMPass());
