@@ -35,7 +35,8 @@ struct Access {
 
 class BarrierInserter {
 public:
-  BarrierInserter(LaunchOp launch, Scope scope) : launch(launch), scope(scope) {}
+  BarrierInserter(LaunchOp launch, Scope scope, int64_t warps)
+      : launch(launch), scope(scope), oneGroup(warps <= 4) {}
   State visit(Block &block, State state);
 
 private:
@@ -47,6 +48,7 @@ private:
 
   LaunchOp launch;
   Scope scope;
+  bool oneGroup; ///< no more than one warp group runs: its barrier holds for all
 };
 
 } // namespace
@@ -155,6 +157,15 @@ State BarrierInserter::visitLoop(Operation &op, State state) {
   return join(state, last); // zero trips
 }
 
+/// Has each warp group a part of its own there? Then a barrier of the group is enough: staging buffers, and
+/// the tensors that they leave for.
+static bool groupsKeepApart(Value root) {
+  return isa<ViewType>(root.getType()) || llvm::any_of(root.getUsers(), [&](Operation *user) {
+           auto copy = dyn_cast<AsyncCopyOp>(user);
+           return copy && copy.getSource() == root && isa<ViewType>(copy.getDest().getType());
+         });
+}
+
 State BarrierInserter::visitOp(Operation &op, State state) {
   if (isa<LoopLikeOpInterface>(op))
     return visitLoop(op, std::move(state));
@@ -163,9 +174,11 @@ State BarrierInserter::visitOp(Operation &op, State state) {
     State other = branch.elseBlock() ? visit(*branch.elseBlock(), state) : state;
     return join(then, other);
   }
-  if (isa<BarrierOp>(op)) {
+  if (auto barrier = dyn_cast<BarrierOp>(op)) {
+    bool wide = oneGroup || barrier.getScope() == Scope::role || barrier.getScope() == Scope::block;
     for (auto &entry : state)
-      entry.second.read = entry.second.written = false;
+      if (wide || groupsKeepApart(entry.first))
+        entry.second.read = entry.second.written = false;
     return state;
   }
   if (auto fence = dyn_cast<FenceOp>(op)) {
@@ -232,13 +245,15 @@ struct InsertBarriers : tilec::tile::impl::TileInsertBarriersBase<InsertBarriers
     WarpGroupsOp groups;
     launch.walk([&](WarpGroupsOp g) { groups = g; });
     if (!groups) {
-      BarrierInserter(launch, Scope::block).visit(launch.getBody().front(), {});
+      ScheduleAttr schedule = launch.getScheduleAttr();
+      BarrierInserter(launch, Scope::block, schedule ? schedule.getThreads() / 32 : 8)
+          .visit(launch.getBody().front(), {});
       return;
     }
     countRings(launch);
     announceRings(groups);
-    for (Region &body : groups.getBodies())
-      BarrierInserter(launch, Scope::role).visit(body.front(), {});
+    for (auto [body, role] : llvm::zip(groups.getBodies(), groups.getRoles()))
+      BarrierInserter(launch, Scope::role, cast<RoleAttr>(role).getWarps()).visit(body.front(), {});
   }
 };
 } // namespace
