@@ -242,7 +242,8 @@ protected:
   LogicalResult emitBodyWhile(scf::WhileOp op, Body &body);
   LogicalResult emitGeneric(tile::GenericOp op);
   bool isVectorBody(tile::GenericOp op);
-  SmallVector<int64_t> matchRegisters(const Layout &iteration, AffineMap map, const Layout &operand);
+  SmallVector<int64_t> matchRegisters(const Layout &iteration, AffineMap map, const Layout &operand,
+                                      ArrayRef<int64_t> offsets = {});
   Value affine(AffineExpr expr, ArrayRef<Value> dims);
 
   //===- Exchanges (Exchange.cpp) ------------------------------------------------------===//

@@ -450,31 +450,16 @@ LogicalResult Emitter::emitInsert(InsertOp op) {
   return success();
 }
 
-/// Renames registers: each of the result is the one of the source that stands `offsets` further on.
+/// Renames registers.
 LogicalResult Emitter::emitSlice(SliceOp op) {
-  const Layout &from = op.getSource().getType().getLayout().getLayout();
-  const Layout &to = op.getResult().getType().getLayout().getLayout();
-  // Where registers stand, as sums: what is xored is the same in both.
-  auto places = [&](const Layout &l, ArrayRef<int64_t> offsets) {
-    std::vector<std::vector<int64_t>> at(l.inSize(DimId::Reg));
-    for (unsigned axis = 0; axis < offsets.size(); ++axis) {
-      auto parts = l.hasIn(DimId::Reg) ? l.contributions(DimId::Reg, coord(axis))
-                                       : std::vector<std::pair<int64_t, int64_t>>(1, {0, 0});
-      for (auto [place, part] : llvm::zip(at, parts))
-        place.insert(place.end(), {part.first, part.second + offsets[axis]});
-    }
-    return at;
-  };
-  std::map<std::vector<int64_t>, int64_t> where;
-  for (auto [r, place] : llvm::enumerate(places(from, SmallVector<int64_t>(op.getOffsets().size(), 0))))
-    where.try_emplace(place, r);
-  SmallVector<Value> result;
-  for (const std::vector<int64_t> &place : places(to, op.getOffsets())) {
-    auto it = where.find(place);
-    if (it == where.end())
-      return op.emitError() << "[E0505] a part of this tile lies in other threads";
-    result.push_back(code.element(get(op.getSource()), it->second));
-  }
-  set(op.getResult(), code.fromElements(result));
+  TileType from = op.getSource().getType(), to = op.getResult().getType();
+  AffineMap identity = AffineMap::getMultiDimIdentityMap(to.getRank(), op.getContext());
+  SmallVector<int64_t> place =
+      matchRegisters(to.getLayout().getLayout(), identity, from.getLayout().getLayout(), op.getOffsets());
+  if (llvm::is_contained(place, -1))
+    return op.emitError() << "[E0505] a part of this tile lies in other threads";
+  SmallVector<Value> elements =
+      llvm::map_to_vector(place, [&](int64_t r) { return code.element(get(op.getSource()), r); });
+  set(op.getResult(), code.fromElements(elements));
   return success();
 }

@@ -45,8 +45,10 @@ bool Emitter::isVectorBody(GenericOp op) {
   return true;
 }
 
-/// For each register of the iteration, the register of an operand that holds the element at `map`.
-SmallVector<int64_t> Emitter::matchRegisters(const Layout &iteration, AffineMap map, const Layout &operand) {
+/// For each register of the iteration, the register of an operand that holds the element at `map`, `offsets`
+/// further on (none: at 0); -1 where another thread holds it.
+SmallVector<int64_t> Emitter::matchRegisters(const Layout &iteration, AffineMap map, const Layout &operand,
+                                             ArrayRef<int64_t> offsets) {
   using Place = SmallVector<int64_t, 8>;
   int64_t n = iteration.inSize(DimId::Reg), m = operand.inSize(DimId::Reg);
   auto contributions = [](const Layout &l, DimId out, int64_t count) {
@@ -60,8 +62,9 @@ SmallVector<int64_t> Emitter::matchRegisters(const Layout &iteration, AffineMap 
     if (auto d = dyn_cast<AffineDimExpr>(e))
       from = contributions(iteration, coord(d.getPosition()), n);
     auto to = contributions(operand, coord(axis), m);
+    int64_t offset = offsets.empty() ? 0 : offsets[axis];
     for (int64_t r = 0; r < n; ++r)
-      want[r].append({from[r].first, from[r].second});
+      want[r].append({from[r].first, from[r].second + offset});
     for (int64_t r = 0; r < m; ++r)
       have[r].append({to[r].first, to[r].second});
   }

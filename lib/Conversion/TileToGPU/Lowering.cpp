@@ -31,14 +31,16 @@ struct LowerControlFlow : PassWrapper<LowerControlFlow, OperationPass<>> {
     applicator.applyDefaultCostModel();
     SmallVector<Operation *> structured;
     getOperation()->walk([&](Operation *op) {
-      if (isa<scf::IfOp, scf::ForOp, scf::WhileOp>(op))
+      if (isa<scf::SCFDialect>(op->getDialect()) && op->getNumRegions())
         structured.push_back(op);
     });
     PatternRewriter rewriter(&getContext());
     for (Operation *op : llvm::reverse(structured)) {
       rewriter.setInsertionPoint(op);
-      if (failed(applicator.matchAndRewrite(op, rewriter)))
+      if (failed(applicator.matchAndRewrite(op, rewriter))) {
+        op->emitOpError() << "cannot become blocks";
         return signalPassFailure();
+      }
     }
   }
 };

@@ -175,7 +175,7 @@ State BarrierInserter::visitOp(Operation &op, State state) {
     return join(then, other);
   }
   if (auto barrier = dyn_cast<BarrierOp>(op)) {
-    bool wide = oneGroup || barrier.getScope() == Scope::role || barrier.getScope() == Scope::block;
+    bool wide = barrier.getScope() >= (oneGroup ? Scope::group : Scope::role);
     for (auto &entry : state)
       if (wide || groupsKeepApart(entry.first))
         entry.second.read = entry.second.written = false;
