@@ -6,6 +6,7 @@
 !v = !tile.view<?x?xf32>
 
 // Rows 16 to 31 stand in the second half of the registers; nothing of the first half is left.
+// CHECK: arith.cmpi sgt, %{{.*}}, %c16_i32
 // CHECK-COUNT-4: llvm.load
 // CHECK-NOT: llvm.load
 // CHECK: llvm.store
