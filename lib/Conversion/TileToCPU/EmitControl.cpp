@@ -65,6 +65,8 @@ LogicalResult Emitter::emitRaster(RasterOp op) {
 
 LogicalResult Emitter::emitOp(Operation &op) {
   code.loc = op.getLoc();
+  if (failed(budget.check(op)))
+    return failure();
   return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
       .Case<scf::ForOp>([&](auto o) { return emitFor(o); })
       .Case<scf::WhileOp>([&](auto o) { return emitWhile(o); })

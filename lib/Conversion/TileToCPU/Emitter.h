@@ -10,6 +10,7 @@
 #include "Code.h"
 #include "Storage.h"
 #include "mlir/IR/IRMapping.h"
+#include "tilec/Conversion/OperationBudget.h"
 
 namespace tilec::cpu {
 
@@ -72,7 +73,7 @@ struct LazyBox {
 class Emitter {
 public:
   Emitter(OpBuilder &b, const TargetDesc &target, tile::KernelOp kernel)
-      : code(b, kernel.getLoc()), target(target), kernel(kernel) {}
+      : code(b, kernel.getLoc()), budget(b), target(target), kernel(kernel) {}
 
   /// Maps the kernel's arguments to slots of `values`.
   LogicalResult bindArguments(Value values);
@@ -83,6 +84,8 @@ public:
   Code code;
 
 private:
+  OperationBudget budget;
+
   //===- Control and scalars (EmitControl.cpp) ---------------------------------===//
   LogicalResult emitBlock(Block &block);
   LogicalResult emitOp(Operation &op);

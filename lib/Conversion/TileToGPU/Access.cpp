@@ -103,22 +103,24 @@ LogicalResult Emitter::emitCopy(CopyOp op) {
   Type st = getElementTypeOf(source.getType()), dt = getElementTypeOf(dest.getType());
   Layout l = padTo(copyLayout(shape, memoryBytes(st), source, dest), shape);
   Layout out = transpose ? l.transpose() : l;
-  // Many loads at once hide latency. Where each element needs an address and a test of its own, ptxas spills
-  // on chips before sm_90: few at once there.
-  bool wide = !isa<ViewType>(source.getType()) || divisibility.ofElement(source, op.getSourceOffsets()) >= 8;
-  bool few = !wide && target.family == Family::NVIDIA && target.smVersion < 90;
-  int64_t regs = l.inSize(DimId::Reg), batch = few ? 8 : std::max<int64_t>(8, 256 / memoryBytes(st));
-  while (regs % batch)
-    batch = batch > 8 && batch % 2 == 0 ? batch / 2 : regs;
-  for (int64_t r = 0; r < regs; r += batch) {
-    Value v = loadFragment(l, shape, st, from, r, r + batch);
+  bool convertible = true;
+  forRegisters(l, copiedAtOnce(source, op.getSourceOffsets()), [&](int64_t count) {
+    Value v = loadFragment(l, shape, st, from, 0, count);
     if (st != dt)
       v = convertFloat(v, st, dt);
-    if (!v)
-      return unsupported(*op, "a copy between these element types");
-    storeFragment(v, out, destShape, dt, to, r, r + batch);
-  }
-  return success();
+    convertible = v != nullptr;
+    if (convertible)
+      storeFragment(v, out, destShape, dt, to, 0, count);
+  });
+  return convertible ? success() : unsupported(*op, "a copy between these element types");
+}
+
+/// Elements of a copy that each thread loads before it stores them. Many hide latency; where each needs an
+/// address and a test of its own, more than these take registers from the loops around and are much code.
+int64_t Emitter::copiedAtOnce(Value source, ValueRange offsets) {
+  int64_t bytes = memoryBytes(getElementTypeOf(source.getType()));
+  bool wide = !isa<ViewType>(source.getType()) || divisibility.ofElement(source, offsets) >= 8;
+  return wide ? std::max<int64_t>(8, 256 / bytes) : 16;
 }
 
 //===----------------------------------------------------------------------===//

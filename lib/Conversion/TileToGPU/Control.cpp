@@ -15,6 +15,8 @@ LogicalResult Emitter::emitBlock(Block &block) {
 
 LogicalResult Emitter::emitOp(Operation &op) {
   code.loc = op.getLoc();
+  if (failed(budget.check(op)))
+    return failure();
   return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
       .Case([&](scf::ForOp o) { return emitFor(o); })
       .Case([&](scf::WhileOp o) { return emitWhile(o); })

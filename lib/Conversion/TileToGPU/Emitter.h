@@ -9,6 +9,7 @@
 #define TILEC_LIB_CONVERSION_TILETOGPU_EMITTER_H
 #include "../../Dialect/Tile/Transforms/Divisibility.h"
 #include "Code.h"
+#include "tilec/Conversion/OperationBudget.h"
 #include "tilec/Dialect/Tile/IR/Tile.h"
 #include "tilec/Support/LayoutDecisions.h"
 #include "tilec/Support/Target.h"
@@ -56,12 +57,13 @@ struct LayoutInput {
   DimId dim;
   Value value;
   int64_t range;
+  int64_t step = 1; ///< the value is a multiple of it
 };
 
 class Emitter {
 public:
   Emitter(OpBuilder &b, tile::KernelOp kernel, const TargetDesc &target)
-      : code(b, kernel.getLoc()), kernel(kernel), target(target), divisibility(kernel) {}
+      : code(b, kernel.getLoc()), budget(b), kernel(kernel), target(target), divisibility(kernel) {}
   virtual ~Emitter() = default;
 
   /// Emits the whole kernel into an llvm.func and erases nothing.
@@ -163,6 +165,10 @@ protected:
   /// Does this thread own what it holds (of several copies, the first)? Null: always.
   Value isOwner(const Layout &l);
   bool isReplicaRegister(const Layout &l, int64_t reg);
+  /// Emits `each` for registers [0, count) of a map whose elements no value holds: once for all of them, or
+  /// as the body of a loop of about `most` registers a turn, in which layouts count registers from the turn's
+  /// first.
+  void forRegisters(const Layout &l, int64_t most, llvm::function_ref<void(int64_t count)> each);
   /// Registers that hold neighbours along `axis`, `most` at most.
   int64_t vectorAlong(const Layout &l, unsigned axis, int64_t most);
 
@@ -211,6 +217,7 @@ protected:
   LogicalResult emitLoad(tile::LoadOp op);
   LogicalResult emitStore(tile::StoreOp op);
   LogicalResult emitCopy(tile::CopyOp op);
+  int64_t copiedAtOnce(Value source, ValueRange offsets);
   LogicalResult emitAtomic(tile::AtomicOp op);
   /// Address and condition (null: always) of one element; indices are index values of this function.
   std::pair<Value, Value> elementAddress(Value memory, ArrayRef<Value> indices, ArrayRef<bool> inbounds);
@@ -241,6 +248,8 @@ protected:
   LogicalResult emitBodyFor(scf::ForOp op, Body &body);
   LogicalResult emitBodyWhile(scf::WhileOp op, Body &body);
   LogicalResult emitGeneric(tile::GenericOp op);
+  LogicalResult emitIterations(tile::GenericOp op, int64_t count, ArrayRef<SmallVector<int64_t>> places,
+                               MutableArrayRef<SmallVector<Value>> yields);
   bool isVectorBody(tile::GenericOp op);
   SmallVector<int64_t> matchRegisters(const Layout &iteration, AffineMap map, const Layout &operand,
                                       ArrayRef<int64_t> offsets = {});
@@ -261,12 +270,14 @@ protected:
   LogicalResult emitSlice(tile::SliceOp op);
 
   Code code;
+  OperationBudget budget;
   tile::KernelOp kernel;
   tile::LaunchOp launch;
   const TargetDesc &target;
   tile::Divisibility divisibility;
   LLVM::LLVMFuncOp function;
   Threads threads;
+  LayoutInput turn{DimId::Reg, Value(), 1}; ///< first register of the turn in forRegisters; null: none
   llvm::DenseMap<Value, SmallVector<Value>> env;
   llvm::DenseMap<Value, ViewRef> views;
   llvm::DenseMap<Value, int64_t> slotOf; ///< kernel argument -> first slot

@@ -15,7 +15,7 @@ std::pair<Value, Value> Emitter::evaluate(const Layout &l, DimId out, ArrayRef<L
   for (const LayoutInput &in : inputs) {
     for (const Layout::Run &run : l.runs(in.dim)) {
       int64_t v = run.v[o];
-      if (v == 0 || run.place >= in.range)
+      if (v == 0 || run.place >= in.range || in.step % (run.place * run.n) == 0)
         continue;
       Value digit = code.div(in.value, run.place);
       if (run.place * run.n < in.range)
@@ -31,6 +31,8 @@ std::pair<Value, Value> Emitter::evaluate(const Layout &l, DimId out, ArrayRef<L
 
 SmallVector<LayoutInput> Emitter::threadInputs(const Layout &l) {
   SmallVector<LayoutInput> inputs{{DimId::Lane, threads.lane, int64_t(target.warpSize)}};
+  if (turn.value)
+    inputs.push_back(turn);
   if (threads.groups > 1 && !l.hasIn(DimId::Group) && l.inSize(DimId::Warp) > threads.warps) {
     Value warp = code.add(code.mul(threads.group, threads.warps), threads.warp);
     inputs.push_back({DimId::Warp, warp, threads.allWarps()});
@@ -87,7 +89,7 @@ Value Emitter::isOwner(const Layout &l) {
     if (size < in.range)
       owner = code.both(owner, code.ult(in.value, size));
     for (const Layout::Run &run : l.replication()) {
-      if (run.dim != in.dim)
+      if (run.dim != in.dim || in.step % (run.place * run.n) == 0)
         continue;
       Value digit = code.div(in.value, run.place);
       if (run.place * run.n < in.range)
@@ -104,6 +106,25 @@ bool Emitter::isReplicaRegister(const Layout &l, int64_t reg) {
     if (run.dim == DimId::Reg && reg / run.place % run.n)
       return true;
   return false;
+}
+
+void Emitter::forRegisters(const Layout &l, int64_t most, llvm::function_ref<void(int64_t count)> each) {
+  int64_t regs = l.inSize(DimId::Reg), step = 1;
+  // Turns start at whole digits: there the thread's, the turn's and the register's contributions add up.
+  for (const Layout::Digit &d : l.digits(DimId::Reg))
+    if (step == 1 || step * d.n <= most)
+      step *= d.n;
+    else
+      break;
+  if (step >= regs)
+    return each(regs);
+  OpBuilder &b = code.b;
+  auto loop = scf::ForOp::create(b, code.loc, code.i32(0), code.i32(regs), code.i32(step));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  turn = {DimId::Reg, loop.getInductionVar(), regs, step};
+  each(step);
+  turn.value = Value();
 }
 
 int64_t Emitter::vectorAlong(const Layout &l, unsigned axis, int64_t most) {

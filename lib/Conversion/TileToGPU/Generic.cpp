@@ -79,6 +79,71 @@ SmallVector<int64_t> Emitter::matchRegisters(const Layout &iteration, AffineMap 
   return result;
 }
 
+/// Iterations of one thread that stand in its code one after the other, where a loop can take the rest.
+static constexpr int64_t kIterationsAtOnce = 32;
+
+/// The body once for each of the first \p count registers. \p places: the register of each operand that is a
+/// tile; \p yields: per result, a value for each register.
+LogicalResult Emitter::emitIterations(GenericOp op, int64_t count, ArrayRef<SmallVector<int64_t>> places,
+                                      MutableArrayRef<SmallVector<Value>> yields) {
+  const Layout &l = op.getLayoutAttr().getLayout();
+  ArrayRef<int64_t> domain = op.getDomain();
+  Coords coords = coordsOf(l, domain.size());
+  Block &block = op.getBody().front();
+  unsigned numIns = op.getIns().size();
+  Value owner = isOwner(l);
+  SmallVector<Value> loaded;
+  for (auto [i, in] : llvm::enumerate(op.getIns())) {
+    loaded.push_back(Value());
+    AffineMap map = op.getIndexingMaps()[i];
+    // A memory operand read along the iteration's axes: wide accesses.
+    if (isa<TileType>(in.getType()) || !map.isIdentity() || op.getInArgs()[i].use_empty())
+      continue;
+    Region region = regionOf(in, {}, domain, domain);
+    loaded.back() = loadFragment(l, domain, getElementTypeOf(in.getType()), region, 0, count);
+  }
+  for (int64_t r = 0; r < count; ++r) {
+    Body body;
+    body.nest = op;
+    body.coords = &coords;
+    body.reg = r;
+    body.owner = owner;
+    if (isReplicaRegister(l, r))
+      body.owner = code.boolean(false);
+    body.guard = validAt(l, coords, domain, r);
+    SmallVector<Value> indices;
+    for (unsigned axis = 0; axis < domain.size(); ++axis) {
+      indices.push_back(code.toIndex(coordAt(coords, axis, r)));
+      body.map[op.getIndexArgs()[axis]] = indices.back();
+    }
+    for (auto [i, in] : llvm::enumerate(op.getIns())) {
+      BlockArgument arg = op.getInArgs()[i];
+      if (arg.use_empty())
+        continue;
+      if (isa<TileType>(in.getType())) {
+        body.map[arg] = code.element(get(in), places[i][r]);
+        continue;
+      }
+      if (loaded[i]) {
+        body.map[arg] = code.element(loaded[i], r);
+        continue;
+      }
+      SmallVector<Value> at;
+      for (AffineExpr e : op.getIndexingMaps()[i].getResults())
+        at.push_back(affine(e, indices));
+      body.map[arg] = loadElement(in, at, {}, body.guard);
+    }
+    for (auto [i, out] : llvm::enumerate(op.getOuts()))
+      if (!op.getOutArgs()[i].use_empty())
+        body.map[op.getOutArgs()[i]] = code.element(get(out), places[numIns + i][r]);
+    if (failed(emitBodyBlock(block, body)) || failed(budget.check(*op)))
+      return failure();
+    for (unsigned i = 0; i < yields.size(); ++i)
+      yields[i].push_back(lookup(body, block.getTerminator()->getOperand(i)));
+  }
+  return success();
+}
+
 LogicalResult Emitter::emitGeneric(GenericOp op) {
   if (threads.oneLane)
     return unsupported(*op, "element-wise code in the load role");
@@ -147,56 +212,13 @@ LogicalResult Emitter::emitGeneric(GenericOp op) {
       results[i] = code.broadcast(lookup(body, yieldOf(i)), regs);
   } else {
     SmallVector<SmallVector<Value>> yields(results.size());
-    Value owner = isOwner(l);
-    SmallVector<Value> loaded;
-    for (auto [i, in] : llvm::enumerate(op.getIns())) {
-      loaded.push_back(Value());
-      AffineMap map = op.getIndexingMaps()[i];
-      // A memory operand read along the iteration's axes: wide accesses.
-      if (isa<TileType>(in.getType()) || !map.isIdentity() || op.getInArgs()[i].use_empty())
-        continue;
-      Region region = regionOf(in, {}, domain, domain);
-      loaded.back() = loadFragment(l, domain, getElementTypeOf(in.getType()), region, 0, regs);
-    }
-    for (int64_t r = 0; r < regs; ++r) {
-      Body body;
-      body.nest = op;
-      body.coords = &coords;
-      body.reg = r;
-      body.owner = owner;
-      if (isReplicaRegister(l, r))
-        body.owner = code.boolean(false);
-      body.guard = validAt(l, coords, domain, r);
-      SmallVector<Value> indices;
-      for (unsigned axis = 0; axis < domain.size(); ++axis) {
-        indices.push_back(code.toIndex(coordAt(coords, axis, r)));
-        body.map[op.getIndexArgs()[axis]] = indices.back();
-      }
-      for (auto [i, in] : llvm::enumerate(op.getIns())) {
-        BlockArgument arg = op.getInArgs()[i];
-        if (arg.use_empty())
-          continue;
-        if (isa<TileType>(in.getType())) {
-          body.map[arg] = code.element(get(in), places[i][r]);
-          continue;
-        }
-        if (loaded[i]) {
-          body.map[arg] = code.element(loaded[i], r);
-          continue;
-        }
-        SmallVector<Value> at;
-        for (AffineExpr e : op.getIndexingMaps()[i].getResults())
-          at.push_back(affine(e, indices));
-        body.map[arg] = loadElement(in, at, {}, body.guard);
-      }
-      for (auto [i, out] : llvm::enumerate(op.getOuts()))
-        if (!op.getOutArgs()[i].use_empty())
-          body.map[op.getOutArgs()[i]] = code.element(get(out), places[numIns + i][r]);
-      if (failed(emitBodyBlock(block, body)))
-        return failure();
-      for (unsigned i = 0; i < results.size(); ++i)
-        yields[i].push_back(lookup(body, yieldOf(i)));
-    }
+    // Without a fragment among the operands nothing names registers: many become a loop.
+    bool loops = results.empty() && llvm::none_of(op.getIns().getTypes(), llvm::IsaPred<TileType>);
+    LogicalResult done = success();
+    forRegisters(l, loops ? kIterationsAtOnce : regs,
+                 [&](int64_t count) { done = emitIterations(op, count, places, yields); });
+    if (failed(done))
+      return failure();
     for (unsigned i = 0; i < results.size(); ++i)
       results[i] = code.fromElements(yields[i]);
   }

@@ -277,6 +277,9 @@ LogicalResult NVVMEmitter::emitBulkStore(AsyncCopyOp op) {
 // cp.async
 //===----------------------------------------------------------------------===//
 
+/// Copies of one thread that stand in its code one after the other; beyond them there is a loop.
+static constexpr int64_t kCopiesAtOnce = 16;
+
 /// Every thread moves its part, 4, 8 or 16 bytes at a time; what lies outside is filled with zeros.
 LogicalResult NVVMEmitter::emitCpAsync(AsyncCopyOp op) {
   auto buffer = cast<BufferType>(op.getDest().getType());
@@ -295,48 +298,57 @@ LogicalResult NVVMEmitter::emitCpAsync(AsyncCopyOp op) {
   for (auto [axis, extent] : llvm::enumerate(shape))
     sizes.push_back({coord(axis), extent});
   l = l.pad(sizes);
-  int64_t regs = l.inSize(DimId::Reg);
-  ViewAccess a = viewAccess(l, shape, element, from);
+  ViewAccess whole = viewAccess(l, shape, element, from);
   Layout s = squeezeOnes(buffer.getLayout().getLayout(), buffer.getShape());
   FailureOr<Layout> offset = l.then(s);
-  int64_t vec = std::min(a.vec, succeeded(offset) ? registerVector(l, s, bytes) : 1);
-  bool async = vec * bytes >= 4 && succeeded(offset) && !a.partial && op.getDestOffsets().empty() &&
+  int64_t vec = std::min(whole.vec, succeeded(offset) ? registerVector(l, s, bytes) : 1);
+  bool async = vec * bytes >= 4 && succeeded(offset) && !whole.partial && op.getDestOffsets().empty() &&
                !cast<ViewType>(op.getSource().getType()).getSafe();
   code.when(op.getPred() ? flatten(op.getPred()).front() : Value(), [&] {
-    if (!async) { // narrow or ragged: through registers, complete at once
-      Value v = loadFragment(l, shape, element, from, 0, regs);
-      storeFragment(v, l, shape, element, to, 0, regs);
+    if (async) {
+      code.when(isOwner(l), [&] {
+        forRegisters(l, kCopiesAtOnce * vec, [&](int64_t count) {
+          emitCpAsync(op, viewAccess(l, shape, element, from), *offset, vec, count);
+        });
+      });
       return;
     }
-    std::pair<Value, Value> part = evaluate(*offset, DimId::Offset, threadInputs(*offset));
-    Value low = part.first, high = part.second;
-    auto places = offset->contributions(DimId::Reg, DimId::Offset);
-    if (places.empty())
-      places.push_back({0, 0});
-    Value base = get(op.getDest());
-    code.when(isOwner(l), [&] {
-      for (int64_t r = 0; r < regs; r += vec) {
-        auto [rl, rh] = places[r];
-        Value x = rl ? (low ? code.exor(low, rl) : code.i32(rl)) : low;
-        Value sum = code.add(x, high);
-        Value at = sum ? code.add(base, code.mul(sum, bytes)) : base;
-        Value dest = address(sharedPtr(code.add(at, rh * bytes)));
-        Value inside = viewInside(a, r, r + vec - 1);
-        Value valid = a.masked ? validAt(l, a.coords, a.shape, r) : Value();
-        Value size = inside ? code.select(inside, code.i32(vec * bytes), code.i32(0)) : code.i32(vec * bytes);
-        // An address outside is never read, but it should be one that exists.
-        Value source = viewAddress(a, r);
-        if (inside)
-          source = code.select(inside, source, view(op.getSource()).ptr);
-        Value generic = source;
-        code.when(valid, [&] {
-          std::string n = std::to_string(vec * bytes);
-          std::string text = "cp.async." + std::string(vec * bytes == 16 ? "cg" : "ca") +
-                             ".shared.global [$0], [$1], " + n + ", $2;";
-          code.assembly(Type(), text, "r,l,r", {dest, generic, size});
-        });
-      }
+    // Narrow or ragged: through registers, complete at once.
+    forRegisters(l, copiedAtOnce(op.getSource(), op.getSourceOffsets()), [&](int64_t count) {
+      Value v = loadFragment(l, shape, element, from, 0, count);
+      storeFragment(v, l, shape, element, to, 0, count);
     });
   });
   return success();
+}
+
+/// The first \p count registers of this thread, \p vec at a time, to where \p offset puts them in the buffer.
+void NVVMEmitter::emitCpAsync(AsyncCopyOp op, const ViewAccess &a, const Layout &offset, int64_t vec,
+                              int64_t count) {
+  int64_t bytes = memoryBytes(a.element);
+  auto [low, high] = evaluate(offset, DimId::Offset, threadInputs(offset));
+  auto places = offset.contributions(DimId::Reg, DimId::Offset);
+  if (places.empty())
+    places.push_back({0, 0});
+  Value base = get(op.getDest());
+  for (int64_t r = 0; r < count; r += vec) {
+    auto [rl, rh] = places[r];
+    Value x = rl ? (low ? code.exor(low, rl) : code.i32(rl)) : low;
+    Value sum = code.add(x, high);
+    Value at = sum ? code.add(base, code.mul(sum, bytes)) : base;
+    Value dest = address(sharedPtr(code.add(at, rh * bytes)));
+    Value inside = viewInside(a, r, r + vec - 1);
+    Value valid = a.masked ? validAt(*a.l, a.coords, a.shape, r) : Value();
+    Value size = inside ? code.select(inside, code.i32(vec * bytes), code.i32(0)) : code.i32(vec * bytes);
+    // An address outside is never read, but it should be one that exists.
+    Value source = viewAddress(a, r);
+    if (inside)
+      source = code.select(inside, source, view(op.getSource()).ptr);
+    code.when(valid, [&] {
+      std::string n = std::to_string(vec * bytes);
+      std::string text = "cp.async." + std::string(vec * bytes == 16 ? "cg" : "ca") +
+                         ".shared.global [$0], [$1], " + n + ", $2;";
+      code.assembly(Type(), text, "r,l,r", {dest, source, size});
+    });
+  }
 }

@@ -55,6 +55,8 @@ private:
   LogicalResult emitBulkLoad(tile::AsyncCopyOp op);
   LogicalResult emitBulkStore(tile::AsyncCopyOp op);
   LogicalResult emitCpAsync(tile::AsyncCopyOp op);
+  void emitCpAsync(tile::AsyncCopyOp op, const ViewAccess &a, const Layout &offset, int64_t vec,
+                   int64_t count);
   FailureOr<Value> tensorMap(Operation *op, Value view, ArrayRef<int64_t> box, unsigned swizzle);
   /// What the second-level cache does with tiles loaded at these offsets, i64.
   Value cachePolicy(ValueRange offsets);

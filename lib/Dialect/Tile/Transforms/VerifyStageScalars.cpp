@@ -1,5 +1,6 @@
 //===- VerifyStageScalars.cpp - evaluates the scalars of a launch ----------===//
 #include "VerifyStageTrace.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 
@@ -25,13 +26,41 @@ void Tracer::bind(ValueRange targets, ArrayRef<std::optional<int64_t>> known) {
     set(target, value);
 }
 
+static bool isWrittenIn(LaunchOp launch, Value view) {
+  return launch
+      .walk([&](Operation *op) {
+        Value written = TypeSwitch<Operation *, Value>(op)
+                            .Case<StoreOp, CopyOp, AtomicOp, ElemStoreOp, ElemAtomicOp, AsyncCopyOp>(
+                                [](auto writer) { return writer.getDest(); })
+                            .Default([](Operation *) { return Value(); });
+        return written == view ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// Integer parameters are taken to be extents; the grid follows from the assumption that outlining left
 /// behind.
 void Tracer::seedArguments() {
   auto kernel = launch->getParentOfType<KernelOp>();
   for (BlockArgument argument : kernel.getBody().getArguments())
-    if (argument.getType().isIntOrIndex())
-      env[argument] = argument.getType().isInteger(1) ? 1 : sample.extent;
+    if (argument.getType().isIntOrIndexOrFloat())
+      env[argument] = assume(argument.getType());
+}
+
+/// What stands for a number that cannot be computed here but is the same in every role. Loops then run as
+/// often and branches go the same way wherever it decides, and that is all a replay asks. Floats only have to
+/// be there.
+int64_t Tracer::assume(Type type) {
+  if (!type.isInteger(1))
+    return sample.extent;
+  unknownSeen = true;
+  return sample.unknownBranch;
+}
+
+/// Do all roles read the same number, whenever they read it? Page tables and group offsets: as long as nobody
+/// writes them here.
+bool Tracer::isAgreed(ElemLoadOp load) const {
+  return !role || (isa<ViewType>(load.getSource().getType()) && !isWrittenIn(launch, load.getSource()));
 }
 
 /// Common operations without going through attributes: a replay executes hundreds of thousands of them. Only
@@ -85,18 +114,6 @@ static std::optional<int64_t> evaluateCompare(arith::CmpIOp compare, int64_t lhs
   return arith::applyCmpPredicate(compare.getPredicate(), APInt(64, lhs, true), APInt(64, rhs, true));
 }
 
-static bool isWrittenIn(LaunchOp launch, Value view) {
-  return launch
-      .walk([&](Operation *op) {
-        Value written = TypeSwitch<Operation *, Value>(op)
-                            .Case<StoreOp, CopyOp, AtomicOp, ElemStoreOp, ElemAtomicOp, AsyncCopyOp>(
-                                [](auto writer) { return writer.getDest(); })
-                            .Default([](Operation *) { return Value(); });
-        return written == view ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 /// Extents: the type, else what made the view, else the sample.
 static std::optional<int64_t> sampledDim(DimOp dim, const TraceSample &sample) {
   ViewType view = dim.getView().getType();
@@ -142,6 +159,8 @@ void Tracer::evaluate(Operation *op) {
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     if (auto value = dyn_cast<IntegerAttr>(constant.getValue()))
       env[result] = value.getType().isInteger(1) ? value.getValue().getZExtValue() : value.getInt();
+    else if (isa<FloatType>(result.getType()))
+      env[result] = assume(result.getType());
     return;
   }
   if (auto dim = dyn_cast<DimOp>(op))
@@ -156,14 +175,12 @@ void Tracer::evaluate(Operation *op) {
     std::optional<int64_t> at = get(advance.getCursor());
     return set(result, at ? std::optional<int64_t>(*at + int64_t(advance.getBy())) : std::nullopt);
   }
-  if (auto load = dyn_cast<ElemLoadOp>(op)) {
-    // Page tables and group offsets: every role reads the same number as long as nobody writes it here.
-    bool constant = isa<ViewType>(load.getSource().getType()) && load.getValue().getType().isIntOrIndex() &&
-                    !isWrittenIn(launch, load.getSource());
-    return set(result, constant ? std::optional<int64_t>(sample.extent) : std::nullopt);
-  }
-  if (!isa<arith::ArithDialect>(op->getDialect()) || !result.getType().isIntOrIndex())
+  if (!result.getType().isIntOrIndexOrFloat())
     return;
+  if (auto load = dyn_cast<ElemLoadOp>(op))
+    return set(result, isAgreed(load) ? std::optional<int64_t>(assume(result.getType())) : std::nullopt);
+  if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
+    return set(result, role ? std::nullopt : std::optional<int64_t>(assume(result.getType())));
   auto known = values(op->getOperands());
   if (auto select = dyn_cast<arith::SelectOp>(op))
     return set(result, !known[0] ? std::nullopt : *known[0] ? known[1] : known[2]);
@@ -173,6 +190,11 @@ void Tracer::evaluate(Operation *op) {
     if (auto compare = dyn_cast<arith::CmpIOp>(op))
       value = evaluateCompare(compare, *known[0], *known[1]);
   }
-  set(result, value ? value : evaluateByFolding(op, known));
+  if (!value)
+    value = evaluateByFolding(op, known);
+  // What does not fold is float arithmetic, or integers that leave their type on the way.
+  if (!value && llvm::all_of(known, [](const std::optional<int64_t> &v) { return v.has_value(); }))
+    value = assume(result.getType());
+  set(result, value);
 }
 } // namespace tilec::tile

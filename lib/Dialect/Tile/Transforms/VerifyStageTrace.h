@@ -94,6 +94,8 @@ private:
   void set(mlir::Value value, std::optional<int64_t> known);
   void evaluate(mlir::Operation *op);
   void seedArguments();
+  int64_t assume(mlir::Type type);
+  bool isAgreed(ElemLoadOp load) const;
   void evaluateRaster(RasterOp raster);
 
   // Control (VerifyStageTrace.cpp).
