@@ -1,11 +1,13 @@
 // RUN: tile-opt %S/Inputs/gemm-sm90a.mlir --tile-select-schedule 2>&1 | FileCheck %s --check-prefix=HOPPER
 // RUN: tile-opt %S/Inputs/gemm-sm80.mlir --tile-select-schedule 2>&1 | FileCheck %s --check-prefix=AMPERE
 // RUN: sed s/sm_80/gfx942/ %S/Inputs/gemm-sm80.mlir | tile-opt --tile-select-schedule 2>&1 | FileCheck %s --check-prefix=CDNA
+// RUN: sed 's/stages = 4/stages = 5/' %S/Inputs/gemm-sm90a.mlir | tile-opt --tile-select-schedule 2>&1 | FileCheck %s --check-prefix=FIVE
+// FIVE: remark: [R0401] 4 stages instead of 5
 // RUN: tile-opt %S/Inputs/gemm-sm90a.mlir --tile-select-schedule 2>/dev/null | tile-opt --tile-verify-stage=stage=scheduled
 
-// A producer warp group, two that compute, wgmma over all columns; three stages because the result is staged.
-// HOPPER: remark: [R0401] 3 stages instead of 4
-// HOPPER: #[[FAST:.*]] = #tile.schedule<threads = 384, partition = [2, 1], roles = [<kind = load, warps = 4, regs = 40>, <kind = compute, warps = 8, regs = 232>], persistent = true, raster = <kind = grouped, group = 8>, staging = true>
+// A producer warp group, two that compute, wgmma over all columns; four stages because the result is staged in two parts.
+// HOPPER-NOT: R0401
+// HOPPER: #[[FAST:.*]] = #tile.schedule<threads = 384, partition = [2, 1], roles = [<kind = load, warps = 4, regs = 40>, <kind = compute, warps = 8, regs = 232>], persistent = true, raster = <kind = grouped, group = 8>, staging = true, passes = 2>
 // HOPPER: #[[ANY:.*]] = #tile.schedule<threads = 256, partition = [2, 1]>
 // Pitches and addresses that the copy engine needs are launch conditions of the first variant.
 // HOPPER: tile.kernel @matmul.0({{.*}}tile.conditions = [{kind = "multiple_of", slot = 2 : i64, {{.*}}value = 16 : i64}
@@ -13,7 +15,7 @@
 // HOPPER: tile.launch {{.*}} schedule #[[FAST]]
 // HOPPER: tile.copy {{.*}} engine tma
 // HOPPER: tile.gemm {{.*}} inst <kind = wgmma, shape = [64, 256, 16]>
-// HOPPER: tile.pipeline = #tile.pipeline<stages = 3>
+// HOPPER: tile.pipeline = #tile.pipeline<stages = 4>
 // The other relies on nothing.
 // HOPPER: tile.kernel @matmul.0.any
 // HOPPER-NOT: tile.conditions

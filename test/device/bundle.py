@@ -27,7 +27,8 @@ DELAYED = ["gemm_f16_nn", "gemm_bf16_tt", "gemm_f32_nn", "attention_f16_64", "at
 # The sample as written, its tiles chosen by the compiler: one library for all shapes.
 AUTO = ["gemm_f16_nn", "gemm_f16_nt", "gemm_bf16_nn", "gemm_bf16_nt"]
 # What statements and operators mean: programs, each with the script that knows their results.
-LANGUAGE = {"semantics": "semantics.py", "nothing": "nothing.py", "random": "random_programs.py"}
+LANGUAGE = {"semantics": "semantics.py", "nothing": "nothing.py", "random": "random_programs.py",
+            "wide-tiles": "wide_tiles.py"}
 # gemm_f16_nn with one wait less: name -> (image, text of the op, number of those in the module, what is missing). Waits for the
 # engines are not among them: a pause gives a copy or a product in flight time to end, so it hides what it should show.
 MUTATIONS = {

@@ -107,7 +107,8 @@ def correctness(run, o):
         for name in run.contents["language"]:
             library, source = run.library(name), os.path.join(BUNDLE, name + ".tile")
             script, args = {"semantics": ("semantics.py", [library]), "nothing": ("nothing.py", [source, library]),
-                            "random": ("random_programs.py", ["check", source, library])}[name]
+                            "random": ("random_programs.py", ["check", source, library]),
+                            "wide-tiles": ("wide_tiles.py", [library])}[name]
             ok, lines, _, seconds = run.script(script, *args, HERE, image)
             run.add("correctness", f"language: {name} {image}", ok, f"{len(lines)} tests" if ok else lines[-1], seconds)
 

@@ -116,11 +116,13 @@ LogicalResult Emitter::emitCopy(CopyOp op) {
 }
 
 /// Elements of a copy that each thread loads before it stores them. Many hide latency; where each needs an
-/// address and a test of its own, more than these take registers from the loops around and are much code.
+/// address and a test of its own they also cost registers (ptxas spills on chips before sm_90).
 int64_t Emitter::copiedAtOnce(Value source, ValueRange offsets) {
   int64_t bytes = memoryBytes(getElementTypeOf(source.getType()));
   bool wide = !isa<ViewType>(source.getType()) || divisibility.ofElement(source, offsets) >= 8;
-  return wide ? std::max<int64_t>(8, 256 / bytes) : 16;
+  if (wide)
+    return std::max<int64_t>(8, 256 / bytes);
+  return target.family == Family::NVIDIA && target.smVersion < 90 ? 16 : 64;
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,8 +1,8 @@
 //===- Math.cpp - elementary functions of AMD GPUs ---------------------------===//
 // Without AMD's device library: what LLVM expands itself to within an ulp or two becomes an intrinsic, the
 // rest stays an operation of the math dialect and is expanded into polynomials afterwards.
-#include "ROCDLEmitter.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "ROCDLEmitter.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;

@@ -28,8 +28,7 @@ static Value operandOf(Code &code, Value fragment, int64_t from, int64_t n, Type
   if (!isa<VectorType>(type))
     return code.element(fragment, from);
   Value part = code.slice(fragment, from, n);
-  return part.getType() == type ? part
-                                : LLVM::BitcastOp::create(code.b, code.loc, type, part).getResult();
+  return part.getType() == type ? part : LLVM::BitcastOp::create(code.b, code.loc, type, part).getResult();
 }
 
 LogicalResult ROCDLEmitter::emitMfma(GemmOp op) {

@@ -1,7 +1,7 @@
 //===- ROCDLEmitter.h - the program of one thread on AMD GPUs ----------------===//
 //
-// A warp of the shared code is a wave of 64 lanes. There are no roles and no engines: tokens are done from the
-// start, rings are slots of LDS that barriers of the block keep apart.
+// A warp of the shared code is a wave of 64 lanes. There are no roles and no engines: tokens are done from
+// the start, rings are slots of LDS that barriers of the block keep apart.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILEC_LIB_CONVERSION_TILETOROCDL_ROCDLEMITTER_H

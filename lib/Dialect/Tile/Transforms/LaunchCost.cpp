@@ -34,9 +34,15 @@ SmallVector<scf::ForOp, 2> tilec::tile::mainLoops(LaunchOp launch) {
 
 int64_t tilec::tile::stagingPasses(const WGMMAPlan &plan, const GemmFeature &product, int64_t bytes,
                                    int64_t stage, int64_t room) {
-  constexpr int64_t stages = 3;
-  return plan.parts(product.m, product.n,
-                    [&](int64_t passes) { return room - bytes / passes >= stages * stage; });
+  // A third and a fourth stage are worth a result in parts, a fifth is not.
+  for (int64_t stages : {4, 3}) {
+    auto enough = [&](int64_t passes) { return room - bytes / passes >= stages * stage; };
+    if (enough(1))
+      return 1;
+    if (int64_t passes = plan.parts(product.m, product.n, enough); passes > 1)
+      return passes;
+  }
+  return 1;
 }
 
 /// One product on warp groups, fed by the copy engine through a ring: the kernels of samples/gemm.

@@ -20,7 +20,7 @@ struct LaunchCost {
 };
 
 /// In how many parts the result of a product in a loop, `bytes` in all, goes through its staging buffer: as
-/// few as leave space for three stages of `stage` bytes each out of `room`.
+/// few as leave space for four stages of `stage` bytes each out of `room`, or for three.
 int64_t stagingPasses(const WGMMAPlan &plan, const GemmFeature &product, int64_t bytes, int64_t stage,
                       int64_t room);
 

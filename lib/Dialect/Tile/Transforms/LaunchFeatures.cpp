@@ -19,7 +19,8 @@ Value tilec::tile::rootBuffer(Value buffer) {
 
 Value tilec::tile::rootView(Value view) {
   while (auto cast = view.getDefiningOp<RecastViewOp>()) {
-    if (!cast.getSizes().empty() || cast.getSource().getType().getRank() != cast.getView().getType().getRank())
+    if (!cast.getSizes().empty() ||
+        cast.getSource().getType().getRank() != cast.getView().getType().getRank())
       break;
     view = cast.getSource();
   }

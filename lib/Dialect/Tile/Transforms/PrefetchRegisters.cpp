@@ -2,9 +2,9 @@
 // For chips without an engine that copies in the background. A trip starts by loading the next trip's tiles
 // into registers, computes from one slot of shared memory, and ends by storing the registers into the other.
 // One barrier at the start of a trip covers both directions: the slot that is read now was filled before it,
-// the slot that this trip will fill was last read before it. Where shared memory has room for one slot only, a
-// second barrier stands in front of the stores. The last trip loads its own tiles once more,
-// which costs less than a branch around every load.
+// the slot that this trip will fill was last read before it. Where shared memory has room for one slot only,
+// a second barrier stands in front of the stores. The last trip loads its own tiles once more, which costs
+// less than a branch around every load.
 #include "AheadCopies.h"
 #include "ThreadLayouts.h"
 #include "mlir/IR/IRMapping.h"
@@ -78,8 +78,8 @@ SmallVector<Value> Prefetcher::load(OpBuilder &b, Value iv) {
     SmallVector<Value> offsets;
     for (Value o : c.getSourceOffsets())
       offsets.push_back(mapping.lookupOrDefault(o));
-    tiles.push_back(LoadOp::create(b, c.getLoc(), passage.load, mapping.lookupOrDefault(c.getSource()), offsets,
-                                   c.getExtentsAttr(), DenseBoolArrayAttr()));
+    tiles.push_back(LoadOp::create(b, c.getLoc(), passage.load, mapping.lookupOrDefault(c.getSource()),
+                                   offsets, c.getExtentsAttr(), DenseBoolArrayAttr()));
   }
   return tiles;
 }
@@ -127,7 +127,9 @@ void Prefetcher::run() {
     ring = RingOp::create(front, loc, RingType::get(c, depth, buffers), IntegerAttr(), IntegerAttr(),
                           DenseI64ArrayAttr(), IntegerAttr());
   }
-  auto meet = [&](OpBuilder &at) { BarrierOp::create(at, loc, ScopeAttr::get(c, Scope::block), IntegerAttr()); };
+  auto meet = [&](OpBuilder &at) {
+    BarrierOp::create(at, loc, ScopeAttr::get(c, Scope::block), IntegerAttr());
+  };
   // A loop inside a loop starts over: nobody may still read the slots of the last round.
   if (isa<LoopLikeOpInterface>(loop->getParentOp()))
     meet(b);
