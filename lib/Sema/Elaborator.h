@@ -313,6 +313,7 @@ private:
   void runtimeParams(const FunctionInfo &fn, hir::Kernel &kernel);
   void runtimeParam(const ast::Param &p, ParamKind kind, hir::Kernel &kernel);
   void tensorDims(hir::TensorObj *t, const ast::Param &p, bool strides, hir::Kernel &kernel);
+  void tensorDType(hir::TensorObj *t, const ast::Param &p);
   hir::DimExpr dimExpr(const ast::Expr *e, hir::TensorObj *t, unsigned axis, bool stride,
                        hir::Kernel &kernel);
   const ast::Expr *chosen(const ast::Expr *e);

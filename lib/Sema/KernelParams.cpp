@@ -181,7 +181,8 @@ const ast::Expr *Elaborator::chosen(const ast::Expr *e) {
   return e;
 }
 
-/// Parameters first, then all shapes, then all strides: the order in which symbols are bound (rule 5).
+/// Parameters first, then all shapes, then all strides: the order in which symbols are bound (rule 5). Dtypes
+/// last: they are expressions that may ask any tensor.
 void Elaborator::runtimeParams(const FunctionInfo &fn, hir::Kernel &k) {
   bool attributes = false;
   for (const ast::Param &p : fn.def->params) {
@@ -201,14 +202,17 @@ void Elaborator::runtimeParams(const FunctionInfo &fn, hir::Kernel &k) {
     else if (!isAscii(p.name.text))
       report(diag::E0107, p.name.range, p.name.text);
   }
-  for (bool strides : {false, true}) {
+  auto forTensors = [&](auto each) {
     size_t at = 0;
     for (const ast::Param &p : fn.def->params) {
       ParamKind kind = paramKind(p);
       if (kind == ParamKind::Tensor || kind == ParamKind::StridedTensor)
-        tensorDims(tensors[at++], p, strides, k);
+        each(tensors[at++], p);
     }
-  }
+  };
+  for (bool strides : {false, true})
+    forTensors([&](hir::TensorObj *t, const ast::Param &p) { tensorDims(t, p, strides, k); });
+  forTensors([&](hir::TensorObj *t, const ast::Param &p) { tensorDType(t, p); });
   checkSymbols(k);
 }
 
@@ -263,8 +267,15 @@ void Elaborator::tensorDims(hir::TensorObj *t, const ast::Param &p, bool strides
   }
   if (out.size() > 8)
     report(diag::E0221, list->getRange(), "`" + t->name + "`", out.size());
+}
+
+void Elaborator::tensorDType(hir::TensorObj *t, const ast::Param &p) {
+  auto *call = llvm::cast<ast::CallExpr>(p.annotation);
+  // The arguments' form was reported with the shapes.
+  size_t before = ctx.sink.size();
+  BoundArgs args = bindArgs(*findBuiltin(t->strided ? "StridedTensor" : "Tensor"), call);
   unsigned dtypeAt = t->strided ? 2 : 1;
-  if (args.named[dtypeAt])
+  if (args.ok && ctx.sink.size() == before && args.named[dtypeAt])
     t->dtype = evalDType(args.named[dtypeAt]->value).value_or(DType::F32);
 }
 

@@ -131,7 +131,7 @@ Value Code::gep(Value ptr, Type element, Value offset) {
     return LLVM::GEPOp::create(b, loc, vec(ptrType(), vector.getNumElements()), memory, ptr,
                                ValueRange{wide});
   }
-  if (auto number = constant(offset); number && llvm::isInt<31>(*number))
+  if (auto number = constant(offset); number && llvm::isInt<LLVM::kGEPConstantBitWidth>(*number))
     return LLVM::GEPOp::create(b, loc, ptrType(), memory, ptr,
                                ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(*number)});
   Value wide = b.createOrFold<arith::IndexCastOp>(loc, b.getI64Type(), offset);

@@ -104,7 +104,7 @@ LogicalResult Emitter::emitCopy(CopyOp op) {
   Layout l = padTo(copyLayout(shape, memoryBytes(st), source, dest), shape);
   Layout out = transpose ? l.transpose() : l;
   bool convertible = true;
-  forRegisters(l, copiedAtOnce(source, op.getSourceOffsets()), [&](int64_t count) {
+  forRegisters(l, copiedAtOnce(l, shape.size(), from, to), [&](int64_t count) {
     Value v = loadFragment(l, shape, st, from, 0, count);
     if (st != dt)
       v = convertFloat(v, st, dt);
@@ -115,12 +115,15 @@ LogicalResult Emitter::emitCopy(CopyOp op) {
   return convertible ? success() : unsupported(*op, "a copy between these element types");
 }
 
-/// Elements of a copy that each thread loads before it stores them. Many hide latency; where each needs an
-/// address and a test of its own they also cost registers (ptxas spills on chips before sm_90).
-int64_t Emitter::copiedAtOnce(Value source, ValueRange offsets) {
-  int64_t bytes = memoryBytes(getElementTypeOf(source.getType()));
-  bool wide = !isa<ViewType>(source.getType()) || divisibility.ofElement(source, offsets) >= 8;
-  if (wide)
+/// Elements of a copy by \p l that each thread loads before it stores them. Many hide latency; where each
+/// needs an address and a test of its own they also cost registers (ptxas spills on chips before sm_90).
+int64_t Emitter::copiedAtOnce(const Layout &l, unsigned rank, const Region &from, const Region &to) {
+  int64_t bytes = memoryBytes(getElementTypeOf(from.memory.getType()));
+  int64_t together = vectorAlong(l, rank - 1, 16) * bytes;
+  for (const Region *side : {&from, &to})
+    if (isa<ViewType>(side->memory.getType()))
+      together = std::min(together, divisibility.ofElement(side->memory, side->offsets));
+  if (together >= 8)
     return std::max<int64_t>(8, 256 / bytes);
   return target.family == Family::NVIDIA && target.smVersion < 90 ? 16 : 64;
 }

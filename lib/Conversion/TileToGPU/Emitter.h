@@ -217,7 +217,7 @@ protected:
   LogicalResult emitLoad(tile::LoadOp op);
   LogicalResult emitStore(tile::StoreOp op);
   LogicalResult emitCopy(tile::CopyOp op);
-  int64_t copiedAtOnce(Value source, ValueRange offsets);
+  int64_t copiedAtOnce(const Layout &l, unsigned rank, const Region &from, const Region &to);
   LogicalResult emitAtomic(tile::AtomicOp op);
   /// Address and condition (null: always) of one element; indices are index values of this function.
   std::pair<Value, Value> elementAddress(Value memory, ArrayRef<Value> indices, ArrayRef<bool> inbounds);

@@ -314,7 +314,7 @@ LogicalResult NVVMEmitter::emitCpAsync(AsyncCopyOp op) {
       return;
     }
     // Narrow or ragged: through registers, complete at once.
-    forRegisters(l, copiedAtOnce(op.getSource(), op.getSourceOffsets()), [&](int64_t count) {
+    forRegisters(l, copiedAtOnce(l, shape.size(), from, to), [&](int64_t count) {
       Value v = loadFragment(l, shape, element, from, 0, count);
       storeFragment(v, l, shape, element, to, 0, count);
     });
