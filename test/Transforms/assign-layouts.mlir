@@ -14,9 +14,9 @@
 // HOPPER: tile.splat {{.*}} : <128x256xf32, #[[ACC]]>
 // HOPPER: tile.generic {{.*}} layout #[[ACC]]
 // HOPPER-NOT: convert_layout
-// The result leaves by a staging buffer and the copy engine.
-// HOPPER: tile.store {{.*}} : <128x256xf16, #[[ACC]]>, !tile.buffer
-// HOPPER: tile.copy {{.*}} engine tma : !tile.buffer<128x256xf16
+// The result leaves in two halves by a staging buffer and the copy engine.
+// HOPPER-COUNT-2: tile.slice {{.*}} : <128x256xf16, #[[ACC]]> -> <128x128xf16
+// HOPPER: tile.copy {{.*}} engine tma : !tile.buffer<128x128xf16
 
 #schedule = #tile.schedule<threads = 128, partition = [4, 1]>
 // A row maximum has its parent's layout without the axis; the generic that reads it needs no conversion.

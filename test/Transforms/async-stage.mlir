@@ -16,7 +16,7 @@
 // PERSISTENT: tile.raster %[[T]] in({{.*}}) <kind = grouped, group = 8>
 
 // Both copies have one ring; the load role acquires, copies and commits, the compute role consumes and releases.
-// ROLES: tile.ring : <3 x{{ ?}}[
+// ROLES: tile.ring : <4 x{{ ?}}[
 // ROLES: role <kind = load
 // ROLES: tile.acquire {{.*}} tx 49152
 // ROLES: tile.async_copy tma
@@ -45,7 +45,7 @@
 // STAGED: tile.async_copy tma
 // STAGED: tile.join
 
-// PLACED: tile.shared_bytes = 213040 : i64
+// PLACED: tile.shared_bytes = 229440 : i64
 // PLACED: tile.ring full 1 empty 2 at {{.*}} barriers
 // PLACED: tile.fence barrier_init
 // PLACED: tile.barrier block id 0

@@ -20,7 +20,7 @@
 // HOPPER-SAME: tile.launch_name = "matmul.0", tile.min_blocks = 1
 // HOPPER-SAME: {box = array<i64: 128, 64>, dtype = "float16", rank = 2 : i64, swizzle = 128 : i64, view_slot = 2 : i64}
 // HOPPER-SAME: tile.persistent
-// HOPPER-SAME: tile.shared_bytes = 213040 : i64, tile.threads = 384 : i64
+// HOPPER-SAME: tile.shared_bytes = 229440 : i64, tile.threads = 384 : i64
 // HOPPER: nvvm.mbarrier.init
 // HOPPER: fence.mbarrier_init.release.cluster
 // HOPPER: nvvm.barrier
@@ -39,11 +39,16 @@
 // HOPPER: wgmma.wait_group.sync.aligned 1
 // HOPPER: mbarrier.arrive.shared::cta.b64
 // HOPPER: wgmma.wait_group.sync.aligned 0
-// The result leaves through the staging buffer.
+// The result leaves through the staging buffer, one half after the other.
 // HOPPER: nvvm.cp.async.bulk.wait_group 0 {read}
-// HOPPER-COUNT-16: stmatrix.sync.aligned.m8n8.x4.shared.b16
+// HOPPER-COUNT-8: stmatrix.sync.aligned.m8n8.x4.shared.b16
 // HOPPER: fence.proxy.async.shared::cta
-// HOPPER-COUNT-4: cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group
+// HOPPER-COUNT-2: cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group
+// HOPPER: nvvm.cp.async.bulk.commit.group
+// HOPPER: nvvm.cp.async.bulk.wait_group 0 {read}
+// HOPPER-COUNT-8: stmatrix.sync.aligned.m8n8.x4.shared.b16
+// HOPPER: fence.proxy.async.shared::cta
+// HOPPER-COUNT-2: cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group
 // HOPPER: nvvm.cp.async.bulk.commit.group
 // Any shape: no engine, no condition.
 // HOPPER-LABEL: llvm.func @matmul$0$any(

@@ -30,7 +30,6 @@ public:
 
 private:
   int64_t compute(mlir::Value value, unsigned depth) const;
-  static constexpr int64_t kMax = int64_t(1) << 30;
   llvm::DenseMap<mlir::Value, int64_t> facts;                                 // of values
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, int64_t> extents, strides; // of views
 };

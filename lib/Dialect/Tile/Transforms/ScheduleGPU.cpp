@@ -104,7 +104,8 @@ LogicalResult tilec::tile::fitStages(LaunchOp l, const TargetDesc &target, int64
 }
 
 SmallVector<ViewDemand> tilec::tile::wideDemands(LaunchOp launch, const LaunchFeatures &features,
-                                                 llvm::function_ref<bool(Operation *)> needsMap) {
+                                                 llvm::function_ref<bool(Operation *)> needsMap,
+                                                 bool stores) {
   SmallVector<ViewDemand> list;
   auto add = [&](Value view, bool map) {
     auto arg = argumentOf(view);
@@ -121,8 +122,9 @@ SmallVector<ViewDemand> tilec::tile::wideDemands(LaunchOp launch, const LaunchFe
     add(CopyOp(c.op).getSource(), needsMap(c.op));
   for (LoadOp load : features.viewLoads)
     add(load.getSource(), false);
-  for (StoreOp store : features.viewStores)
-    add(store.getDest(), needsMap(store));
+  if (stores)
+    for (StoreOp store : features.viewStores)
+      add(store.getDest(), needsMap(store));
   launch.walk([&](GenericOp generic) {
     for (Value in : generic.getIns())
       if (isa<ViewType>(in.getType()))

@@ -24,9 +24,10 @@ mlir::LogicalResult fitStages(LaunchOp launch, const TargetDesc &target, int64_t
                               llvm::function_ref<int64_t(mlir::scf::ForOp)> most);
 
 /// The tensors whose wide access is worth a condition at launch; `needsMap`: copies and stores that need a
-/// tensor map too.
+/// tensor map too; `stores`: those that are only stored to as well.
 llvm::SmallVector<ViewDemand> wideDemands(LaunchOp launch, const LaunchFeatures &features,
-                                          llvm::function_ref<bool(mlir::Operation *)> needsMap);
+                                          llvm::function_ref<bool(mlir::Operation *)> needsMap,
+                                          bool stores = true);
 
 /// Gives a product to the plain arithmetic units, with remark R0402.
 void usePlainUnits(const GemmFeature &gemm, const TargetDesc &target);

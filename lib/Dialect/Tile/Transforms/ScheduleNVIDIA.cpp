@@ -23,6 +23,9 @@ struct Plan {
   bool roles = false;
 };
 
+/// What a variant may do 16 bytes at a time and through tensor maps.
+enum class Width { everything, loads, nothing };
+
 class Scheduler {
 public:
   Scheduler(KernelOp kernel, const TargetDesc &target)
@@ -36,13 +39,13 @@ private:
   void planMMA();
   void planSIMT();
   void chooseRoles();
-  void write(KernelOp k, bool wide);
+  void addLoadsVariant(ArrayRef<ViewDemand> reads, KernelOp &loads, KernelOp &any);
+  LogicalResult write(KernelOp k, Width width);
   void writeEngines(LaunchOp l, bool wide);
-  LogicalResult writeStages(LaunchOp l, bool roles);
-  void writeCost(KernelOp k, int64_t factor);
+  void writeCost(KernelOp k, int64_t trip, int64_t block);
   void instFor(GemmOp gemm);
-  bool staged(LaunchOp l, bool wide) const;
-  int64_t stagingBytes(LaunchOp l, bool roles) const;
+  bool staged(LaunchOp l, Width width) const;
+  int64_t stagingBytes(LaunchOp l, Width width) const;
   int64_t passesOf(LaunchOp l) const;
 
   KernelOp kernel;
@@ -187,8 +190,8 @@ void Scheduler::writeEngines(LaunchOp l, bool wide) {
 }
 
 /// Stores go through shared memory and the copy engine where the tile comes out of a wgmma accumulator.
-bool Scheduler::staged(LaunchOp l, bool wide) const {
-  if (!plan.roles || !wide)
+bool Scheduler::staged(LaunchOp l, Width width) const {
+  if (!plan.roles || width != Width::everything)
     return false;
   bool any = false;
   l.walk([&](StoreOp store) {
@@ -200,9 +203,9 @@ bool Scheduler::staged(LaunchOp l, bool wide) const {
 }
 
 /// Bytes that staging of results takes.
-int64_t Scheduler::stagingBytes(LaunchOp l, bool roles) const {
+int64_t Scheduler::stagingBytes(LaunchOp l, Width width) const {
   int64_t staging = 0;
-  if (staged(l, roles))
+  if (staged(l, width))
     l.walk([&](StoreOp store) {
       if (isa<ViewType>(store.getDest().getType()))
         staging = std::max(staging, store.getValue().getType().getNumElements() * 2);
@@ -216,19 +219,8 @@ int64_t Scheduler::passesOf(LaunchOp l) const {
   SmallVector<scf::ForOp, 2> loops = mainLoops(l);
   if (!plan.wgmma || features.gemms.size() != 1 || features.viewStores.size() != 1 || loops.empty())
     return 1;
-  return stagingPasses(*plan.wgmma, features.gemms.front(), stagingBytes(l, true),
+  return stagingPasses(*plan.wgmma, features.gemms.front(), stagingBytes(l, Width::everything),
                        bytesPerTrip(features, loops.back()), int64_t(target.sharedBytes) - kReservedShared);
-}
-
-LogicalResult Scheduler::writeStages(LaunchOp l, bool roles) {
-  int64_t staging = stagingBytes(l, roles) / l.getScheduleAttr().getPasses();
-  return fitStages(l, target, staging, kReservedShared, [&](scf::ForOp loop) {
-    auto asked = loop->getAttrOfType<PipelineAttr>(TileDialect::kPipelineAttrName);
-    constexpr int64_t usual = 3, mostSlots = 8;
-    if (!asked.getInferred())
-      return std::max<int64_t>(1, asked.getStages());
-    return roles ? mostSlots : usual;
-  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -247,10 +239,10 @@ static std::pair<int64_t, int64_t> roleRegisters(int64_t groups) {
   }
 }
 
-void Scheduler::write(KernelOp k, bool wide) {
+LogicalResult Scheduler::write(KernelOp k, Width width) {
   LaunchOp l = k.getDeviceLaunch();
   MLIRContext *c = b.getContext();
-  bool roles = plan.roles && wide;
+  bool roles = plan.roles && width != Width::nothing;
   SmallVector<RoleAttr> roleList;
   int64_t threads = plan.warps * 32;
   if (roles) {
@@ -264,17 +256,52 @@ void Scheduler::write(KernelOp k, bool wide) {
   RasterAttr raster;
   if (persistent)
     raster = RasterAttr::get(c, chained ? RasterKind::row : RasterKind::grouped, chained ? 1 : 8);
+  bool staging = staged(l, width);
+  int64_t passes = staging ? passesOf(l) : 1;
   l.setScheduleAttr(ScheduleAttr::get(c, threads, plan.partition, roleList, persistent, raster, {},
-                                      hints.minBlocks.value_or(1), /*skew=*/roles && chained, staged(l, wide),
-                                      roles ? passesOf(l) : 1, /*index_bits=*/64));
+                                      hints.minBlocks.value_or(1), /*skew=*/roles && chained, staging, passes,
+                                      /*index_bits=*/64));
   l.walk([&](GemmOp gemm) { instFor(gemm); });
-  writeEngines(l, wide);
+  writeEngines(l, width != Width::nothing);
+  return fitStages(l, target, stagingBytes(l, width) / passes, kReservedShared, [&](scf::ForOp loop) {
+    auto asked = loop->getAttrOfType<PipelineAttr>(TileDialect::kPipelineAttrName);
+    constexpr int64_t usual = 3, mostSlots = 8;
+    if (!asked.getInferred())
+      return std::max<int64_t>(1, asked.getStages());
+    return roles ? mostSlots : usual;
+  });
 }
 
-void Scheduler::writeCost(KernelOp k, int64_t factor) {
+/// Times `trip` and `block` of what the model says of the launch.
+void Scheduler::writeCost(KernelOp k, int64_t trip, int64_t block) {
   if (std::optional<LaunchCost> cost = launchCost(launch, target))
-    k->setAttr(TileDialect::kCostAttrName, b.getDenseI64ArrayAttr({factor * cost->trip, factor * cost->block,
+    k->setAttr(TileDialect::kCostAttrName, b.getDenseI64ArrayAttr({trip * cost->trip, block * cost->block,
                                                                    cost->launch, cost->resident}));
+}
+
+/// Between the two variants: operands through the copy engine, results of any pitch from the threads. Takes
+/// the place of `any`, which is made anew. Not where the operands' pitches are the results'.
+void Scheduler::addLoadsVariant(ArrayRef<ViewDemand> reads, KernelOp &loads, KernelOp &any) {
+  std::string name = kernel.getSymName().str();
+  loads = any;
+  demandAlignment(loads, reads, any);
+  Divisibility known(loads);
+  bool gains = llvm::any_of(collectFeatures(loads.getDeviceLaunch()).viewStores, [&](StoreOp store) {
+    Value view = store.getDest();
+    auto type = cast<ViewType>(view.getType());
+    int64_t quantum = 128 / type.getElementType().getIntOrFloatBitWidth(), rank = type.getRank();
+    return rank > 1 && known.ofStride(view, rank - 2) % quantum != 0;
+  });
+  if (any)
+    any.setSymName(name + ".any");
+  loads.setSymName(name + ".loads");
+  if (gains)
+    return;
+  if (any)
+    loads.erase();
+  else
+    any = loads;
+  loads = {};
 }
 
 LogicalResult Scheduler::run() {
@@ -293,26 +320,32 @@ LogicalResult Scheduler::run() {
     launch.emitRemark() << "[R0404] " << plan.warps * 32 << " threads compute instead of the "
                         << *hints.threads << " asked for: the products of this launch need whole "
                         << (plan.wgmma ? "warp groups of 128" : "warps of 32");
-  KernelOp any;
+  KernelOp any, loads;
   auto needsMap = [&](Operation *op) {
     auto copy = dyn_cast<CopyOp>(op);
     return plan.roles && (!copy || (copy->getParentOfType<scf::ForOp>() && tmaShape(copy)));
   };
+  SmallVector<ViewDemand> reads = wideDemands(launch, features, needsMap, /*stores=*/false);
   demandAlignment(kernel, wideDemands(launch, features, needsMap), any);
   if (any && kernel->hasAttr(TileDialect::kPointAttrName)) {
     any.erase(); // what no other way can run, the defaults can
     any = {};
   }
-  writeCost(kernel, 1);
-  write(kernel, /*wide=*/true);
-  if (failed(writeStages(kernel.getDeviceLaunch(), plan.roles)))
+  if (any && plan.roles)
+    addLoadsVariant(reads, loads, any);
+  // Results in single elements and operands without the copy engine take about so many times as long.
+  writeCost(kernel, 1, 1);
+  if (failed(write(kernel, Width::everything)))
     return failure();
-  if (any) {
-    writeCost(any, 4); // without the copy engine
-    write(any, /*wide=*/false);
-    return writeStages(any.getDeviceLaunch(), false);
+  if (loads) {
+    writeCost(loads, 1, 4);
+    if (failed(write(loads, Width::loads)))
+      return failure();
   }
-  return success();
+  if (!any)
+    return success();
+  writeCost(any, 4, 4);
+  return write(any, Width::nothing);
 }
 
 LogicalResult tilec::tile::scheduleNVIDIA(KernelOp kernel, const TargetDesc &target) {
