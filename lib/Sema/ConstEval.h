@@ -19,9 +19,10 @@ struct Budget {
   static constexpr unsigned maxStatements = 100000;
   static constexpr unsigned maxFileStatements = 500000; // of all kernels and instances of a file
   static constexpr unsigned maxTiles = 4096;
+  static constexpr unsigned maxAssumptions = 1000; // each a test at launch
   static constexpr unsigned maxExpansions = 256;
   static constexpr unsigned maxDepth = 1600; // of the elaborator's own recursion
-  unsigned steps = 0, statements = 0, tiles = 0, expansions = 0, depth = 0;
+  unsigned steps = 0, statements = 0, tiles = 0, assumptions = 0, expansions = 0, depth = 0;
   bool exhausted = false;
 };
 

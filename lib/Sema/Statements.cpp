@@ -243,6 +243,11 @@ void Elaborator::elabAssume(const ast::Expr *cond) {
       report(diag::E0307, cond->getRange(), text(cond), "");
     return;
   }
+  if (++budget.assumptions > Budget::maxAssumptions) {
+    budget.exhausted = true;
+    report(diag::E0306, cond->getRange(), "assumptions of a kernel", Budget::maxAssumptions);
+    return;
+  }
   if (const hir::Expr *c = toCondition(v, cond)) {
     std::string spelled;
     llvm::raw_string_ostream os(spelled);

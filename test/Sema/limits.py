@@ -18,6 +18,13 @@ SOURCES = {
     "powers": KERNEL + "        x = Y[bx]\n        Y[bx] = ((((x ** 64) ** 64) ** 64) ** 64) ** 64\n",
     "branches": KERNEL + "        x = 0\n" + "".join(f"        if bx == {i}:\n            x = {i}\n" for i in range(5000))
                 + "        Y[bx] = x\n",
+    "assumptions": """@kernel
+def f(X: Tensor((N,), float32)):
+    for i in range(1001):
+        assume(N % (i + 1) == 0)
+    with Kernel(1):
+        X[0] = 1.0
+""",
     "tiles": KERNEL + "        t = [alloc_shared((8, 8), float16) for i in range(10000)]\n",
     "instances": "@instantiate(w=[i for i in range(100)])\n@kernel\ndef f(Y: Tensor((N,), float32), w: const = 0):\n"
                  "    with Kernel(N) as bx:\n        for i in unroll(20000):\n            Y[bx] = w\n",

@@ -191,6 +191,7 @@ LogicalResult Tracer::touch(Operation *op, Value buffer, ValueRange offsets, Arr
                 : std::make_pair(std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()));
     }
   SmallVector<MemoryAccess, 4> &earlier = memory[home.key];
+  charge(earlier.size());
   for (const MemoryAccess &other : earlier)
     if (other.op != op || other.token || access.token)
       if (overlap(other, access) && failed(checkAgainst(other, access)))
@@ -212,7 +213,8 @@ LogicalResult Tracer::touchWhole(Operation *op, Value buffer, bool write) {
 
 void Tracer::barrier(Scope scope) {
   Reach reach = reachOf(scope);
-  for (auto &[key, accesses] : memory)
+  for (auto &[key, accesses] : memory) {
+    charge(accesses.size());
     for (MemoryAccess &access : accesses) {
       if (access.token)
         continue;
@@ -220,6 +222,7 @@ void Tracer::barrier(Scope scope) {
       if (access.fenced)
         access.fencedOrdered = std::max(access.fencedOrdered.value_or(reach), reach);
     }
+  }
 }
 
 /// Each thread makes its own stores visible to the engines; others learn of it by a barrier after this.

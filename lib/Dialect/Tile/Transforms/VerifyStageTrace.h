@@ -127,6 +127,9 @@ private:
   llvm::LogicalResult hazard(mlir::Operation *op, llvm::StringRef what, mlir::Operation *other);
   Reach needed(const MemoryAccess &earlier, const MemoryAccess &later) const;
   Reach reachOf(Scope scope) const;
+  /// A look at so many accesses: usual lists are short and free, a loop over ever other places makes long
+  /// ones.
+  void charge(size_t accesses) { stepsLeft -= accesses / 8; }
   void barrier(Scope scope);
   void fence();
   void finish(int64_t token);
