@@ -74,7 +74,10 @@ static std::optional<LaunchCost> costOfWGMMA(LaunchOp launch, scf::ForOp loop, c
   double matrix = alone * plan->matrixCycles(g.m, g.n) * instructions + 20 * steps;
   double shared = 1.35 * plan->sharedCycles(g.m, g.n) * instructions + 0.17 * lines;
   double trip = std::max({matrix, shared, 1.6 * lines, 190.0, 1950.0 / double(stages - 1)});
-  return LaunchCost{int64_t(trip + 0.5), 100 + g.m * g.n / 29, 8000};
+  // Each part of a result after the first waits at two barriers and for the engine to have read the one
+  // before.
+  int64_t block = 100 + g.m * g.n / 29 + 200 * (passes - 1);
+  return LaunchCost{int64_t(trip + 0.5), block, 8000};
 }
 
 std::optional<LaunchCost> tilec::tile::launchCost(LaunchOp launch, const TargetDesc &target) {
