@@ -1,12 +1,13 @@
 """Packs device tests and benchmarks into a folder to carry to a machine with an NVIDIA GPU.
 
-usage: bundle.py BUILD_DIR OUT [--only gemm_f16_nn,..] [--jobs N]
+usage: bundle.py BUILD_DIR OUT [--only gemm_f16_nn,..] [--per-shape] [--jobs N]
 
 OUT is written anew: libraries with their images inside (sm_90a and compute_80), the harness, the shapes and a script `run` that
 needs python3 with numpy (another one: PYTHON=..) and the driver there, nothing else; `run --help` says what it does. --only packs
-some kernels.
+some kernels; --per-shape adds the products of the `tiles` step built for each shape by itself (100 compilations).
 """
 import argparse
+import concurrent.futures
 import json
 import os
 import re
@@ -16,8 +17,9 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TEST = os.path.dirname(HERE)
-sys.path.insert(0, os.path.join(TEST, "harness"))
+sys.path[:0] = [HERE, os.path.join(TEST, "harness")]
 import build  # noqa: E402
+import run_bundle  # noqa: E402
 
 IMAGES = ["sm_90a", "compute_80"]
 SAMPLES = ["elementwise", "softmax", "attention", "sgemm"]
@@ -88,6 +90,24 @@ def pack_pipelined(tools, lib):
     os.remove(object_)
 
 
+def pack_shapes(tools, kernels, lib, jobs):
+    """KERNEL-shapes.so for each of `kernels`: the product with its tiles chosen for one shape, known when it is compiled."""
+    for prefix, flags in (v for v in build.variants("gemm", "") if v[0] in kernels):
+        print(f"bundle: {prefix}-shapes.so, {len(run_bundle.TILES)} objects", flush=True)
+        commands, objects = [], []
+        for shape in run_bundle.TILES:
+            sizes = [f"-D{name}={size}" for name, size in zip("MNK", shape.split("x"))]
+            objects.append(os.path.join(lib, f"{prefix}-{shape}.o"))
+            commands.append(build.compile_command(tools["tilec"], "gemm", "sm_90a", f"{prefix}_{shape}", flags + sizes, "auto")
+                            + ["-w", f"--emit-obj={objects[-1]}"])
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            list(pool.map(build.run, commands))
+        build.link(objects, tools["rt"], os.path.join(lib, prefix + "-shapes.so"))
+        for file in objects:
+            os.remove(file)
+    return kernels
+
+
 def copy_scripts(out):
     shutil.copytree(os.path.join(TEST, "harness"), os.path.join(out, "harness"), ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(os.path.join(HERE, "run_bundle.py"), os.path.join(out, "harness"))
@@ -105,6 +125,7 @@ def main():
     p.add_argument("build_dir")
     p.add_argument("out")
     p.add_argument("--only")
+    p.add_argument("--per-shape", action="store_true")
     p.add_argument("--jobs", type=int, default=os.cpu_count())
     o = p.parse_args()
     only = o.only.split(",") if o.only else None
@@ -127,6 +148,7 @@ def main():
     contents = {"images": IMAGES, "gemm": pack("gemm", ["gemm"], None),
                 "auto": pack("auto", ["gemm"], AUTO, images=["sm_90a"], policy="auto"), "samples": pack("samples", SAMPLES, None),
                 "delayed": pack("delayed", ["gemm", *SAMPLES], DELAYED, ["--sanitize=schedule"]), "mutants": {}}
+    contents["shapes"] = pack_shapes(tools, contents["auto"], lib, o.jobs) if o.per_shape else []
     contents["whole"] = [s for s in SAMPLES if all(prefix in contents["samples"] for prefix, _ in build.variants(s, ""))]
     for name, (*_, what) in MUTATIONS.items() if not only or "gemm_f16_nn" in only else ():
         print(f"bundle: mutant {name}", flush=True)

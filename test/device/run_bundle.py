@@ -6,7 +6,8 @@ usage: run [--steps correctness,delays,sanitizer,speed,tiles,mutants] [--json FI
     delays       builds with pseudo-random pauses in front of everything that synchronises: right for every seed
     sanitizer    compute-sanitizer's memcheck and racecheck on small products
     speed        times, with peers in the same process in random order: cuBLAS and cuDNN through torch
-    tiles        the product with tiles that the compiler chose, over many shapes, three times
+    tiles        the product with tiles that the compiler chose, over many shapes, three times; beside cuBLAS stand Triton, tuned
+                 for each shape (in the first of the three, where it is installed), and builds for single shapes, if packed
     mutants      builds with pauses and one wait left out: some seed must show it (and what shows without pauses)
 
 Needs python3 with numpy and the driver. Without torch the peers' columns stay empty; without compute-sanitizer that step is
@@ -200,18 +201,27 @@ def speed(run, o):
 def tiles(run, o):
     for kernel in run.contents["auto"]:
         _, dtype, trans = kernel.split("_")
-        ratios = {}
-        for _ in range(3):
+        ratios, others = {}, {"triton": {}, "fixed": {}}
+        packed = kernel in run.contents["shapes"]
+        for args in (["--triton"], [], []):
+            if packed:
+                args = args + ["--fixed", run.library(kernel + "-shapes")]
             ok, lines, data, seconds = run.script("gemm_bench.py", run.library("auto"), "--dtype", dtype, "--trans", trans,
-                                                  "--rounds", 20, "--shapes", ",".join(TILES + [ODD]))
+                                                  "--rounds", 20, "--shapes", ",".join(TILES + [ODD]), *args, limit=400)
             if not ok or not data or data["missing"]:
                 run.add("tiles", kernel, ok and bool(data), "; ".join(lines[-3:]), seconds)
                 break
             for row in data["rows"]:
                 ratios.setdefault(row["shape"], []).append(row["ratio"])
+                for name, found in others.items():
+                    if row[name + "_ratio"]:
+                        found.setdefault(row["shape"], []).append(row[name + "_ratio"])
         medians = {shape: statistics.median(r) for shape, r in ratios.items()}
         for shape, median in medians.items():
-            run.add("tiles", f"{kernel} {shape}", True, f"cuBLAS/ours {median:.3f}", seconds, ratios[shape])
+            beside = "".join(f", {name}/ours {statistics.median(found[shape]):.3f}" for name, found in others.items()
+                             if shape in found)
+            run.add("tiles", f"{kernel} {shape}", True, f"cuBLAS/ours {median:.3f}{beside}", seconds,
+                    {"cublas": ratios[shape], **{name: found.get(shape) for name, found in others.items()}})
         if medians:
             means = {}
             for name, rows in (("all", TILES), ("M <= 256", TILES[-6:]), ("the rest", TILES[:-6])):
@@ -219,6 +229,11 @@ def tiles(run, o):
             worst = min(TILES, key=medians.get)
             run.notes.append(f"{kernel}: " + ", ".join(f"{name} {mean:.3f}" for name, mean in means.items())
                              + f", worst {worst} {medians[worst]:.3f}, {ODD} {medians[ODD]:.2f}")
+            for name, found in others.items():
+                if rows := {shape: statistics.median(found[shape]) for shape in TILES if shape in found}:
+                    least = min(rows, key=rows.get)
+                    run.notes.append(f"{kernel}: time of {name} / ours: geometric mean {statistics.geometric_mean(rows.values()):.3f} "
+                                     f"over {len(rows)} shapes, least {least} {rows[least]:.3f}")
 
 
 def describe_machine():

@@ -1,8 +1,10 @@
 """Times products against cuBLAS (torch.mm) in one process, candidates interleaved in random order, L2 flushed before each.
 
-usage: gemm_bench.py LIBRARY [--image ARCH] [--shapes MxNxK,..] [--dtype f16] [--trans nn] [--kernel NAME] [--rival LIBRARY] [--rounds N] [--json FILE]
+usage: gemm_bench.py LIBRARY [--image ARCH] [--shapes MxNxK,..] [--dtype f16] [--trans nn] [--kernel NAME] [--rival LIBRARY] [--fixed LIBRARY] [--triton] [--rounds N] [--json FILE]
 
---rival is a library with the same kernel, made from another program: it is timed among the candidates. Without torch there is no cuBLAS column. Every element is checked against its bound first; exit status 1 if one is off.
+--rival is a library with the same kernel, made from another program: it is timed among the candidates. --fixed: one with a kernel for
+each single shape (gemm_f16_nn_MxNxK_matmul). --triton: Triton too, tuned for each shape, where it is installed. Without torch there is
+no cuBLAS column. Every element is checked against its bound first; exit status 1 if one is off.
 """
 import argparse
 import json
@@ -43,6 +45,16 @@ def peer_of(device, a, b, trans):
     return x, y, lambda: torch.mm(x, y, out=out)
 
 
+def triton_launch(x, y, device):
+    """Triton's fastest way for this shape; None without Triton, or where none of its kernels works."""
+    try:
+        import triton_peer
+    except ImportError:
+        return None
+    found = triton_peer.fastest(x, y, device)
+    return found and found[0]
+
+
 def worst_error(a, b, c, peer, shape):
     """Of all elements, over the bound. On the device where torch is: float64 products of this size take a while."""
     k, dtype = shape[2], shape[3]
@@ -64,6 +76,8 @@ def main():
     p.add_argument("--trans", default="nn")
     p.add_argument("--kernel")
     p.add_argument("--rival")
+    p.add_argument("--fixed")
+    p.add_argument("--triton", action="store_true")
     p.add_argument("--rounds", type=int, default=40)
     p.add_argument("--json")
     o = p.parse_args()
@@ -75,6 +89,7 @@ def main():
     name = o.kernel or f"gemm_{o.dtype}_{o.trans}_matmul"
     kernel, rows, dtype = library.kernel(name), [], NAMES[o.dtype]
     rival = rt.Library(o.rival).kernel(name) if o.rival else None
+    fixed = rt.Library(o.fixed) if o.fixed else None
     for text in o.shapes.split(","):
         m, n, k = map(int, text.split("x"))
         a, b, c = operands(device, m, n, k, dtype, o.trans)
@@ -87,10 +102,20 @@ def main():
             candidates["cublas"] = peer[2]
         if rival:
             candidates["rival"] = lambda: rival(a, b, c)
+        if fixed and hasattr(fixed.lib, name.replace("_matmul", f"_{text}_matmul")):
+            one = fixed.kernel(name.replace("_matmul", f"_{text}_matmul"))
+            candidates["fixed"] = lambda: one(a, b, c)
+            c.poison()
+            one(a, b, c)
+            c.synchronize()
+            error = max(error, worst_error(a, b, c, peer, (m, n, k, dtype, o.trans)))
+        if o.triton and peer and (launch := triton_launch(*peer[:2], device)):
+            candidates["triton"] = launch
         r = {"kernel": o.kernel or "gemm", "shape": text, "dtype": o.dtype, "trans": o.trans, "image": o.image, "error": error}
         times = measure(candidates, o.rounds, device)
         r.update(against(times, "cublas", 2 * m * n * k))
-        r["rival_ratio"] = times["rival"] / times["tilec"] if rival else None
+        for other in ("rival", "fixed", "triton"):
+            r[other + "_ratio"] = times[other] / times["tilec"] if other in times else None
         rows.append(r)
         print(f"{o.dtype} {o.trans} {text:18s} error {error:7.3f} of its bound   tilec {r['tilec_tflops']:7.1f}   "
               f"cuBLAS {cell(r['cublas_tflops'], '7.1f')} TFLOP/s   ratio {cell(r['ratio'], '.3f')}"
