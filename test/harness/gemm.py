@@ -1,6 +1,6 @@
 """Runs samples/gemm over a list of shapes and checks every element against float64.
 
-usage: gemm.py LIBRARY (--shapes FILE [--largest N] | --name KERNEL --shape "M N K dtype transposes"..) [--kernels LIST] [--seed S] [--device cpu|cuda|torch|emulator]
+usage: gemm.py LIBRARY (--shapes FILE [--largest N] | --name KERNEL --shape "M N K dtype transposes"..) [--kernels LIST] [--half 0|1] [--seed S] [--device cpu|cuda|torch|emulator]
                [--image ARCH] [--table]
 
 LIBRARY is a shared object that holds the kernels gemm_<dtype>_<transposes>_matmul, as harness/build.py makes it.
@@ -8,6 +8,7 @@ The emulator runs AMD images (emulated.py); --image says which chip it is.
 Ends with one line `ok: N products` or with the failures; exit status 1 if there is any.
 """
 import argparse
+import random
 import sys
 import time
 
@@ -88,6 +89,13 @@ def one(library, array, shape, make, rng, name):
     return worst_error(c, expect(a, b, shape), shape), seconds
 
 
+def half_of(cases, number):
+    """One of two halves, which together are all, dealt at random so that both have some of everything; all of them for None."""
+    order = list(range(len(cases)))
+    random.Random(6).shuffle(order)
+    return [c for i, c in zip(order, cases) if number is None or i % 2 == number]
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("library")
@@ -99,6 +107,7 @@ def main():
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--device", default="cpu")
     p.add_argument("--image")
+    p.add_argument("--half", type=int, choices=[0, 1], help="only one half of the shapes")
     p.add_argument("--table", action="store_true")
     o = p.parse_args()
     array, failures, count = backend(o.device, o.image), [], 0
@@ -113,7 +122,7 @@ def main():
         shapes.append((int(m), int(n), int(k), dtype, trans))
     if o.kernels:
         shapes = [s for s in shapes if f"gemm_{SHORT[s[3]]}_{s[4]}" in o.kernels.split(",")]
-    for shape in shapes:
+    for shape in half_of(shapes, o.half):
         for make in (arrays.standard_normal, arrays.wide_range):
             rng = np.random.default_rng([o.seed, count])
             count += 1

@@ -1,8 +1,8 @@
 """Runs the samples elementwise, softmax and attention over their shapes and checks the results against float64.
 
-usage: kernels.py LIBRARY SAMPLE [--seed S] [--device cpu|cuda|torch|emulator] [--image ARCH] [--small]
+usage: kernels.py LIBRARY SAMPLE [--seed S] [--device cpu|cuda|torch|emulator] [--image ARCH] [--small] [--half 0|1]
 
---small leaves out the largest shapes (for emulators). Ends with `ok: N results` or the failures; exit status 1 if any.
+--small leaves out the largest shapes (for emulators), --half all but one half of the cases. Ends with `ok: N results` or the failures; exit status 1 if any.
 """
 import argparse
 import math
@@ -13,7 +13,7 @@ import numpy as np
 import arrays
 import bounds
 import rt
-from gemm import backend
+from gemm import backend, half_of
 
 DTYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32"}
 _erf = np.vectorize(math.erf)
@@ -96,6 +96,7 @@ def main():
     p.add_argument("--device", default="cpu")
     p.add_argument("--image")
     p.add_argument("--small", action="store_true")
+    p.add_argument("--half", type=int, choices=[0, 1])
     p.add_argument("--table", action="store_true")
     o = p.parse_args()
     array, failures, count = backend(o.device, o.image), [], 0
@@ -104,7 +105,7 @@ def main():
     if o.image:
         library.image_filter(o.image)
     print(f"seed {o.seed}")
-    for case in globals()[o.sample](o.small):
+    for case in half_of(list(globals()[o.sample](o.small)), o.half):
         count += 1
         try:
             wrong, relative = one(library, array, case, [o.seed, count])
