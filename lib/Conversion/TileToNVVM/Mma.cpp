@@ -56,7 +56,7 @@ std::optional<NVVMEmitter::MatrixReader>
 NVVMEmitter::MatrixReader::make(NVVMEmitter &e, const Layout &fragment, Type element, Value memory) {
   auto type = cast<BufferType>(memory.getType());
   int64_t bytes = memoryBytes(element);
-  if (bytes > 2 || e.target.smVersion < 75 || !type.getLayout() || element.isInteger(1))
+  if (bytes > 4 || e.target.smVersion < 75 || !type.getLayout() || element.isInteger(1))
     return std::nullopt;
   SmallVector<int64_t> shape = dropOnes(type.getShape());
   Layout s = squeezeOnes(type.getLayout().getLayout(), type.getShape());
@@ -179,6 +179,7 @@ private:
   };
 
   Operand readOperand(unsigned which, const Layout &atom);
+  Operand roundToTF32(Operand o);
   LogicalResult collectSteps(const MatrixAtom &atom);
   void writeInstruction(StringRef aType, StringRef bType);
   void fetch(int64_t from);
@@ -216,6 +217,19 @@ NVVMEmitter::WarpProduct::Operand NVVMEmitter::WarpProduct::readOperand(unsigned
   }
   Value all = code.bitcast(e.operandFragment(op, which, o.layout), code.b.getI32Type());
   o.word = [this, all](int64_t i) { return code.element(all, i); };
+  return o;
+}
+
+/// Each word once; without this the unit would cut the low 13 bits off.
+NVVMEmitter::WarpProduct::Operand NVVMEmitter::WarpProduct::roundToTF32(Operand o) {
+  auto known = std::make_shared<llvm::DenseMap<int64_t, Value>>();
+  o.word = [this, known, word = o.word](int64_t i) {
+    Value &rounded = (*known)[i];
+    if (!rounded)
+      rounded = code.assembly(code.b.getI32Type(), "cvt.rna.tf32.f32 $0, $1;", "=r,r", {word(i)},
+                              /*memory=*/false);
+    return rounded;
+  };
   return o;
 }
 
@@ -297,6 +311,10 @@ LogicalResult NVVMEmitter::WarpProduct::emit() {
   bool half = type.getElementType().isF16(); // two sums in a word
   a = readOperand(0, atom->a);
   b = readOperand(1, atom->b);
+  if (aElement.isF32()) {
+    a = roundToTF32(a);
+    b = roundToTF32(b);
+  }
   sums = squeezeOnes(type.getLayout().getLayout(), type.getShape());
   accWords = atom->d.inSize(DimId::Reg) / (half ? 2 : 1);
   if (failed(collectSteps(*atom)))
