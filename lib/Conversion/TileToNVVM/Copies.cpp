@@ -168,11 +168,15 @@ static bool readAsTF32(AsyncCopyOp op, AcquireOp acquire) {
     auto gemm = dyn_cast<GemmOp>(reader);
     return isa<AsyncGemmOp>(reader) || (gemm && gemm.getInstAttr().getKind() == InstKind::wgmma);
   };
+  auto feedsProducts = [&](Operation *reader) {
+    auto load = dyn_cast<LoadOp>(reader);
+    return load ? llvm::all_of(load->getUsers(), isProduct) : isProduct(reader);
+  };
   bool any = false;
   for (Operation *user : acquire.getRing().getUsers())
     if (auto consume = dyn_cast<ConsumeOp>(user))
       for (Operation *reader : consume->getResult(number).getUsers()) {
-        if (!isProduct(reader))
+        if (!feedsProducts(reader))
           return false;
         any = true;
       }

@@ -65,7 +65,7 @@ NVVMEmitter::MatrixReader::make(NVVMEmitter &e, const Layout &fragment, Type ele
     return std::nullopt;
   bool trans = false;
   FailureOr<MatrixAccess> plan = asLdMatrix(f, s, bytes, false);
-  if (failed(plan) && bytes == 2) {
+  if (failed(plan) && bytes <= 2) {
     plan = asLdMatrix(f, s, bytes, true);
     trans = true;
   }
@@ -101,6 +101,15 @@ void NVVMEmitter::MatrixReader::read(int64_t i) {
   for (int64_t q = 0; q < plan.x; ++q)
     words[i * plan.x + q] =
         plan.x == 1 ? v : LLVM::ExtractValueOp::create(code.b, code.loc, v, ArrayRef<int64_t>{q}).getResult();
+  for (int64_t q = i * plan.x; plan.bytePairs && q < (i + 1) * plan.x; q += 2) {
+    SmallVector<Value, 2> pair{words[q], words[q + 1]};
+    auto column = [&](StringRef bytes) {
+      return code.assembly(i32, ("prmt.b32 $0, $1, $2, " + bytes + ";").str(), "=r,r,r", pair,
+                           /*memory=*/false);
+    };
+    words[q] = column("0x6420");
+    words[q + 1] = column("0x7531");
+  }
 }
 
 Value NVVMEmitter::loadMatrices(const Layout &fragment, Type element, Value memory) {

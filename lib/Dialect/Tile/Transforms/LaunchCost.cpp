@@ -58,9 +58,12 @@ static std::optional<LaunchCost> costOfWGMMA(LaunchOp launch, scf::ForOp loop, c
   constexpr int64_t mostSums[] = {0, 208, 192, 96};
   if (plan->groups() > 3 || accumulatorRegisters(features, plan->groups()) > mostSums[plan->groups()])
     return std::nullopt;
-  int64_t stage = bytesPerTrip(features, loop), staging = 0;
-  for (StoreOp store : features.viewStores)
+  int64_t stage = bytesPerTrip(features, loop), staging = 0, result = 0;
+  for (StoreOp store : features.viewStores) {
     staging = std::max(staging, stagedBytes(store));
+    TileType tile = store.getValue().getType();
+    result = std::max(result, tile.getNumElements() * tile.getElementType().getIntOrFloatBitWidth() / 8);
+  }
   int64_t room = int64_t(target.sharedBytes) - kReservedShared;
   int64_t passes = stagingPasses(*plan, g, staging, stage, room);
   int64_t stages = stage ? (room - staging / passes) / stage : 0;
@@ -78,7 +81,7 @@ static std::optional<LaunchCost> costOfWGMMA(LaunchOp launch, scf::ForOp loop, c
   double trip = std::max({matrix, shared, 1.6 * lines, 190.0, 1950.0 / double(stages - 1)});
   // Each part of a result after the first waits at two barriers and for the engine to have read the one
   // before.
-  int64_t block = 100 + g.m * g.n / 29 + 200 * (passes - 1);
+  int64_t block = 100 + result / 58 + 200 * (passes - 1);
   return LaunchCost{int64_t(trip + 0.5), block, 8000};
 }
 

@@ -1,7 +1,7 @@
 //===- PlanWGMMA.cpp - products over warp groups -----------------------------===//
 // m64nNkK (PTX ISA, "wgmma") of 32 bytes along k: f16, bf16, fp8, int8 and float32 read as tf32. a from
-// shared memory or from registers, b from shared memory; 16-bit operands lie either way, all others along k.
-// Numbers and their reasons: docs/Schedules.md.
+// shared memory or from registers, b from shared memory; in shared memory 16-bit operands lie either way, all
+// others along k. Numbers and their reasons: docs/Schedules.md.
 #include "PlanWGMMA.h"
 #include "tilec/Support/LayoutTables.h"
 
@@ -29,11 +29,28 @@ static bool liesInRows(Value operand) {
          llvm::any_of(bufferUsers(rootBuffer(operand)), llvm::IsaPred<SubbufferOp, RecastBufferOp>);
 }
 
+/// Do the rows of that operand run along k?
+static bool alongK(const GemmFeature &g, bool isA) {
+  GemmOp op = g.op;
+  return isA ? !op.getTransA() : op.getTransB();
+}
+
+bool tilec::tile::firstInRegisters(const GemmFeature &g, bool swapped) {
+  bool isA = !swapped;
+  return (isA ? g.aInRegisters : g.bInRegisters) || (g.a.getIntOrFloatBitWidth() != 16 && !alongK(g, isA));
+}
+
 static bool isLegal(const GemmFeature &g, bool swapped) {
   GemmOp op = g.op;
-  if (!hasMatrixTypes(g) || g.bInRegisters || (g.aInRegisters && (op.getTransA() || swapped)))
-    return false;
-  if (g.a.getIntOrFloatBitWidth() != 16 && (op.getTransA() || !op.getTransB()))
+  // The instruction's first operand may stand in registers, its rows along k; one in shared memory is read
+  // into registers where its rows run across k.
+  auto fits = [&](bool isA) {
+    bool isFirst = isA != swapped;
+    if (isA ? g.aInRegisters : g.bInRegisters)
+      return isFirst && alongK(g, isA);
+    return g.a.getIntOrFloatBitWidth() == 16 || alongK(g, isA) || isFirst;
+  };
+  if (!hasMatrixTypes(g) || !fits(true) || !fits(false))
     return false;
   if (liesInRows(op.getA()) || liesInRows(op.getB()))
     return false;

@@ -32,6 +32,10 @@ bool hasMatrixTypes(const GemmFeature &g);
 /// How far one instruction reaches along k: 32 bytes.
 int64_t matrixDepth(const GemmFeature &g);
 
+/// Does the instruction's first operand come out of registers? Operands of other than 16 bits that lie across
+/// k in shared memory are read into them.
+bool firstInRegisters(const GemmFeature &g, bool swapped);
+
 /// A plan for all products of the launch; none where one of them is no wgmma.
 std::optional<WGMMAPlan> planWGMMA(const LaunchFeatures &features, const LaunchHints &hints,
                                    const TargetDesc &target);

@@ -130,7 +130,7 @@ void Scheduler::instFor(GemmOp gemm) {
   if (plan.wgmma) {
     gemm.setInstAttr(InstAttr::get(b.getContext(), InstKind::wgmma,
                                    {64, plan.wgmma->width(g.m, g.n), matrixDepth(g)}, plan.wgmma->swapped,
-                                   g.aInRegisters, 1));
+                                   firstInRegisters(g, plan.wgmma->swapped), 1));
     return;
   }
   if (plan.mma && mmaLegal(g)) {
