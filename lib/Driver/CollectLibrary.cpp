@@ -160,6 +160,7 @@ static Param readParam(mlir::DictionaryAttr dict) {
   }
   p.kind = Param::Map;
   p.map.viewSlot = number(dict, "view_slot");
+  p.map.tf32 = dict.contains("tf32");
   p.map.elementType = parseDType(text(dict, "dtype")).value_or(DType::U8);
   p.map.rank = number(dict, "rank");
   p.map.swizzleBytes = number(dict, "swizzle");

@@ -88,8 +88,8 @@ static Waves rowWaves(const Layout &address, unsigned elemBytes, int x) {
 
 FailureOr<MatrixAccess> tilec::asLdMatrix(const Layout &f, const Layout &s, unsigned elemBytes, bool trans,
                                           std::string *why) {
-  if (trans && elemBytes != 2)
-    return refuse(why, ".trans moves 16-bit elements only");
+  if (trans && elemBytes > 2)
+    return refuse(why, ".trans moves elements of 16 bits, or pairs of bytes, only");
   if (elemBytes != 1 && elemBytes != 2 && elemBytes != 4)
     return refuse(why, "elements wider than 32 bits");
   FailureOr<Layout> a = f.then(s, why);
@@ -106,6 +106,7 @@ FailureOr<MatrixAccess> tilec::asLdMatrix(const Layout &f, const Layout &s, unsi
     return refuse(why, Twine("a 4-byte register needs ") + Twine(perWord) + " elements");
   SmallVector<int64_t, 8>
       rows; // the five lane bits of the instruction's row addresses, as far as this fragment has them
+  SmallVector<Layout::Run, 8> matrices(ArrayRef(reg).drop_front(inWord)); // bits that count matrices
   if (!trans) {
     for (unsigned b = 0; b < inWord; ++b)
       if (reg[b].v[0] != int64_t(1) << b)
@@ -115,16 +116,22 @@ FailureOr<MatrixAccess> tilec::asLdMatrix(const Layout &f, const Layout &s, unsi
     for (unsigned b = 2; b < 5; ++b)
       rows.push_back(lane[b].v[0]);
   } else {
+    // Bytes: a lane gets two columns of each row, and its words have four rows of one column.
+    int64_t width = elemBytes == 1 ? 2 : 1;
     for (unsigned b = 0; b < 3; ++b)
-      if (lane[b + 2].v[0] != int64_t(1) << b)
+      if (lane[b + 2].v[0] != width << b)
         return refuse(why, "lanes 0, 4, 8, .. do not run along a 16-byte row");
-    for (unsigned b = 0; b < inWord; ++b)
-      rows.push_back(reg[b].v[0]);
+    if (width == 2) {
+      if (matrices.empty() || matrices[0].n != 2 || matrices[0].v[0] != 1)
+        return refuse(why, "the lanes hold no pairs of bytes of a 16-byte row");
+      matrices[0] = reg[1];
+    }
+    rows.push_back(reg[0].v[0]);
     rows.push_back(lane[0].v[0]);
     rows.push_back(lane[1].v[0]);
   }
   bool aligned = llvm::all_of(rows, [&](int64_t v) { return v % chunk == 0; });
-  for (const Layout::Run &r : ArrayRef(reg).drop_front(inWord))
+  for (const Layout::Run &r : matrices)
     aligned &= r.v[0] % chunk == 0;
   for (const Layout::In &in : a->ins())
     if (in.id != DimId::Reg && in.id != DimId::Lane)
@@ -133,11 +140,12 @@ FailureOr<MatrixAccess> tilec::asLdMatrix(const Layout &f, const Layout &s, unsi
   if (!aligned)
     return refuse(why, "rows are not 16-byte aligned");
   MatrixAccess m;
+  m.bytePairs = trans && elemBytes == 1;
   LayoutBuilder b;
   b.out(DimId::Offset, a->outs()[0].size, a->outs()[0].zone);
   for (int64_t v : rows)
     b.digit(DimId::Lane, 2, {{DimId::Offset, v}});
-  for (const Layout::Run &r : ArrayRef(reg).drop_front(inWord)) {
+  for (const Layout::Run &r : matrices) {
     bool wider = m.count == 1 && m.x < 4 &&
                  r.n == 2; // more matrices per instruction: their rows come from lanes 8..31
     b.digit(wider ? DimId::Lane : DimId::Reg, r.n, {{DimId::Offset, r.v[0]}});

@@ -20,23 +20,27 @@ using namespace tilec::layout_detail;
 // NVIDIA
 //===----------------------------------------------------------------------===//
 
-Layout tilec::wgmmaD(int64_t n) {
+Layout tilec::wgmmaD(int64_t n, bool neighbours) {
   return LayoutBuilder()
       .out(DimId::D0, 64)
       .out(DimId::D1, n)
       .digit(DimId::Reg, 2, {{DimId::D1, 1}})
-      .digit(DimId::Reg, 2, {{DimId::D0, 8}})
+      .digit(DimId::Reg, 2, {{DimId::D0, neighbours ? 1 : 8}})
       .digit(DimId::Reg, n / 8, {{DimId::D1, 8}})
       .digit(DimId::Lane, 4, {{DimId::D1, 2}})
-      .digit(DimId::Lane, 8, {{DimId::D0, 1}})
+      .digit(DimId::Lane, 8, {{DimId::D0, neighbours ? 2 : 1}})
       .digit(DimId::Warp, 4, {{DimId::D0, 16}})
       .known();
 }
 
-const Layout *tilec::wgmmaA(unsigned bits) {
+const Layout *tilec::wgmmaA(unsigned bits, bool neighbours) {
   static const Layout a16 = Layout::known("reg 2:d1 2:8d0 2:8d1 | lane 4:2d1 8:d0 | warp 4:16d0 -> 64x16");
   static const Layout a32 = Layout::known("reg 2:8d0 2:4d1 | lane 4:d1 8:d0 | warp 4:16d0 -> 64x8");
   static const Layout a8 = Layout::known("reg 4:d1 2:8d0 2:16d1 | lane 4:4d1 8:d0 | warp 4:16d0 -> 64x32");
+  static const Layout pairs8 =
+      Layout::known("reg 4:d1 2:d0 2:16d1 | lane 4:4d1 8:2d0 | warp 4:16d0 -> 64x32");
+  if (neighbours)
+    return bits == 8 ? &pairs8 : nullptr;
   return bits == 16 ? &a16 : bits == 32 ? &a32 : bits == 8 ? &a8 : nullptr;
 }
 

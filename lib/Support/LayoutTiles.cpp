@@ -52,8 +52,8 @@ Layout tilec::operandBTile(const MatrixAtom &atom, int64_t K, int64_t N, WarpGri
   return repeatAtom(atom.b, K, N, 0, over, std::nullopt, grid.n, grid.m, 1);
 }
 
-Layout tilec::wgmmaAccumulator(int64_t M, int64_t N, WarpGrid groups) {
-  Layout d = wgmmaD(alignTo(divideCeil(N, groups.n), 8));
+Layout tilec::wgmmaAccumulator(int64_t M, int64_t N, WarpGrid groups, bool neighbours) {
+  Layout d = wgmmaD(alignTo(divideCeil(N, groups.n), 8), neighbours);
   return repeatAtom(d, M, N, 1, DimId::Group, groups.m, groups.n, 1, 1);
 }
 

@@ -1,5 +1,6 @@
 //===- NVPTXBackend.cpp - LLVM dialect to PTX and cubin -----------------------------===//
 #include "tilec/Target/NVPTXBackend.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Support/Timing.h"
 #include "llvm/ADT/STLExtras.h"
@@ -305,8 +306,19 @@ static Expected<std::unique_ptr<Module>> prepare(mlir::ModuleOp mlirModule, LLVM
   return std::move(module);
 }
 
-Expected<DeviceImage> target::compileNVPTX(mlir::ModuleOp mlirModule, const TargetDesc &target,
+/// The target as this module needs it: products of fp8 on warps came with PTX 8.4.
+static TargetDesc targetFor(mlir::ModuleOp module, TargetDesc target) {
+  module.walk([&](mlir::LLVM::InlineAsmOp code) {
+    StringRef text = code.getAsmString();
+    if (text.starts_with("mma.sync") && (text.contains(".e4m3.") || text.contains(".e5m2.")))
+      target.ptxVersion = std::max(target.ptxVersion, 84u);
+  });
+  return target;
+}
+
+Expected<DeviceImage> target::compileNVPTX(mlir::ModuleOp mlirModule, const TargetDesc &chip,
                                            const BackendOptions &options) {
+  const TargetDesc target = targetFor(mlirModule, chip);
   mlir::TimingScope all = timer(options, target.name);
   BackendOptions inner = options;
   inner.timing = options.timing ? &all : nullptr;

@@ -191,6 +191,8 @@ static int tensorMapType(DType type) {
   return 0;
 }
 
+constexpr int kMapTF32 = 11;
+
 static int swizzleNumber(unsigned bytes) { return bytes == 128 ? 3 : bytes == 64 ? 2 : bytes == 32 ? 1 : 0; }
 
 Constant *Tables::map(const TensorMap &map) {
@@ -205,9 +207,9 @@ Constant *Tables::map(const TensorMap &map) {
   // costs where rows do not start at multiples of 256: 15 % of an H200's memory-bound products, 10 % at a
   // pitch of 2000 bytes.
   constexpr int32_t promotion128 = 2;
-  return record({i32(map.viewSlot), i32(map.rank), i32(map.argument), i32(tensorMapType(map.elementType)),
-                 i32(dtypeBits(map.elementType)), i32(map.rank), i32Array(axes), i32Array(box),
-                 i32Array(step),
+  return record({i32(map.viewSlot), i32(map.rank), i32(map.argument),
+                 i32(map.tf32 ? kMapTF32 : tensorMapType(map.elementType)), i32(dtypeBits(map.elementType)),
+                 i32(map.rank), i32Array(axes), i32Array(box), i32Array(step),
                  /*interleave*/ i32(0), i32(swizzleNumber(map.swizzleBytes)), i32(promotion128),
                  /*oob_fill*/ i32(0), i32Array({0, 0, 0})});
 }

@@ -25,9 +25,11 @@ IMAGES = ["sm_90a", "compute_80"]
 SAMPLES = ["elementwise", "softmax", "attention", "sgemm"]
 # Built with --sanitize=schedule: a TMA and wgmma product, another pitch and transposes, plain arithmetic, roles without a product.
 DELAYED = ["gemm_f16_nn", "gemm_bf16_tt", "gemm_f32_nn", "attention_f16_64", "attention_f16_64_causal", "attention_f16_128",
-           "attention_f16_128_causal", "softmax_f32"]
+           "attention_f16_128_causal", "softmax_f32", "gemm_tf32_nn", "gemm_e4m3_nn", "gemm_i8_nt"]
 # The sample as written, its tiles chosen by the compiler: one library for all shapes.
 AUTO = ["gemm_f16_nn", "gemm_f16_nt", "gemm_bf16_nn", "gemm_bf16_nt"]
+# Products of other types that torch has, too; all of them are checked.
+FAST_TYPES = ["gemm_e4m3_nt", "gemm_i8_nt", "gemm_tf32_nt", "gemm_tf32_nn"]
 # What statements and operators mean: programs, each with the script that knows their results.
 LANGUAGE = {"semantics": "semantics.py", "nothing": "nothing.py", "random": "random_programs.py",
             "wide-tiles": "wide_tiles.py"}
@@ -146,8 +148,10 @@ def main():
         return wanted
 
     contents = {"images": IMAGES, "gemm": pack("gemm", ["gemm"], None),
-                "auto": pack("auto", ["gemm"], AUTO, images=["sm_90a"], policy="auto"), "samples": pack("samples", SAMPLES, None),
-                "delayed": pack("delayed", ["gemm", *SAMPLES], DELAYED, ["--sanitize=schedule"]), "mutants": {}}
+                "auto": pack("auto", ["gemm"], AUTO, images=["sm_90a"], policy="auto"),
+                "types": pack("types", ["gemm-types"], None),
+                "auto-types": pack("auto-types", ["gemm-types"], FAST_TYPES, images=["sm_90a"], policy="auto"), "samples": pack("samples", SAMPLES, None),
+                "delayed": pack("delayed", ["gemm", "gemm-types", *SAMPLES], DELAYED, ["--sanitize=schedule"]), "mutants": {}}
     contents["shapes"] = pack_shapes(tools, contents["auto"], lib, o.jobs) if o.per_shape else []
     contents["whole"] = [s for s in SAMPLES if all(prefix in contents["samples"] for prefix, _ in build.variants(s, ""))]
     for name, (*_, what) in MUTATIONS.items() if not only or "gemm_f16_nn" in only else ():

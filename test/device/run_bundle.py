@@ -30,7 +30,8 @@ STEPS = ["correctness", "delays", "sanitizer", "speed", "tiles", "mutants"]  # w
 LARGE = ["4096 4096 4096 float16 nn", "8192 1024 8192 float16 nn", "4095 4097 4104 float16 nn", "2000 3000 1000 float16 nn"]
 MUTANT = "1536 3328 768 float16 nn"  # more tiles than multiprocessors, more K steps than slots
 DELAYED = ["128 256 64 float16 nn", "200 520 328 float16 nn", "65 129 33 float16 nn", MUTANT, "300 264 200 bfloat16 tt",
-           "129 200 65 float32 nn"]
+           "129 200 65 float32 nn", "304 272 1040 tf32 nn", "1536 1024 768 float8_e4m3 nn", "300 264 200 int8 nt"]
+TYPES = ["128 256 128", "200 520 328", "65 129 33", "1 3 5", "512 768 1024", "300 264 200", "2000 1000 3000"]
 CHECKED = ["200 200 200 float16 nn", "65 63 7 float16 nn", "128 264 128 float32 nn"]
 CUBES = (512, 768, 1024, 1280, 1536, 2048, 2560, 3072, 4096, 5120, 6144, 8192, 16384)
 TILES = [f"{n}x{n}x{n}" for n in CUBES] + ["8192x1024x8192", "4096x14336x4096", "4096x4096x14336", "8192x8192x512", "2000x3000x1000"]
@@ -38,7 +39,7 @@ TILES += [f"{m}x8192x8192" for m in (256, 128, 64, 32, 16, 1)]
 ODD = "4095x4097x4104"  # no row starts where TMA could; not among the means
 SPEED = ["4096x4096x4096", "8192x1024x8192", "2000x3000x1000", "2048x2048x2048", "8192x8192x8192"]
 STOPPED = "no end after"
-SHORT = {"float16": "f16", "bfloat16": "bf16", "float32": "f32"}
+SHORT = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float8_e4m3": "e4m3", "int8": "i8", "tf32": "tf32"}
 
 
 class Run:
@@ -98,6 +99,11 @@ def correctness(run, o):
         if image == "sm_90a" and run.contents["auto"]:
             check("gemm, chosen tiles", "gemm.py", run.library("auto"), "--shapes", os.path.join(BUNDLE, "shapes.txt"),
                   "--kernels", ",".join(run.contents["auto"]))
+        if run.contents["types"]:
+            shapes = [f"{size} {dtype} {trans}" for dtype in ("float8_e4m3", "float8_e5m2", "int8", "uint8", "tf32")
+                      for trans in ("nn", "nt", "tn", "tt") for size in TYPES]
+            check("gemm, other types", "gemm.py", run.library("types"), "--kernels", ",".join(run.contents["types"]),
+                  *[a for s in shapes for a in ("--shape", s)])
         if run.has("gemm_f16_nn"):
             check("gemm, large", "gemm.py", run.library("gemm"), *[a for s in LARGE for a in ("--shape", s)])
         for sample in ("elementwise", "softmax", "attention"):
@@ -191,6 +197,11 @@ def speed(run, o):
     if run.has("gemm_bf16_nt"):
         bench("gemm bf16 nt sm_90a", "gemm_bench.py", "gemm", "--image", "sm_90a", "--dtype", "bf16", "--trans", "nt",
               "--shapes", "4096x4096x4096,8192x8192x8192,4095x4097x4104")
+    for kernel in run.contents["auto-types"]:
+        _, dtype, trans = kernel.split("_")
+        for library in ("types", "auto-types"):
+            bench(f"gemm {dtype} {trans} sm_90a, {'chosen' if library[0] == 'a' else 'fixed'} tiles", "gemm_bench.py", library,
+                  "--image", "sm_90a", "--dtype", dtype, "--trans", trans, "--shapes", "4096x4096x4096,8192x8192x8192")
     if run.has("sgemm_4096"):
         bench("sgemm sm_90a", "gemm_bench.py", "samples", "--image", "sm_90a", "--dtype", "f32", "--kernel", "sgemm_4096_sgemm",
               "--shapes", SPEED[0], "--rounds", 15, "--rival", run.library("sgemm-pipelined"))

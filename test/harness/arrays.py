@@ -1,6 +1,6 @@
 """Arrays of any element type on the CPU (numpy) or on a GPU (torch): random data, NaN poison, guard bands, float64 values.
 
-bfloat16 is kept as 16-bit words; conversions round to nearest even, as the language demands.
+bfloat16 is kept as 16-bit words, fp8 as bytes; conversions round to nearest even and saturate where the language demands it.
 """
 import numpy as np
 
@@ -8,11 +8,39 @@ UNIT = {"float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}  # unit r
 # Elements in front of and behind every output. Data start as aligned as allocators would have them: 256 bytes and more.
 GUARD = 512
 _WORDS = {"float32": np.float32, "float16": np.float16, "bfloat16": np.uint16, "float64": np.float64, "int32": np.int32,
-          "int8": np.int8, "uint8": np.uint8, "bool": np.uint8}
+          "int8": np.int8, "uint8": np.uint8, "bool": np.uint8, "float8_e4m3": np.uint8, "float8_e5m2": np.uint8}
+_FLOAT8 = {"float8_e4m3": (3, 7, 0x7E), "float8_e5m2": (2, 15, 0x7B)}  # bits behind the point, bias, largest finite number
+
+
+def float8_values(dtype):
+    """The number that each of the 256 bytes stands for."""
+    mantissa, bias, largest = _FLOAT8[dtype]
+    bits = np.arange(128)
+    exponent, fraction = bits >> mantissa, (bits & ((1 << mantissa) - 1)) / 2.0**mantissa
+    half = np.where(exponent == 0, fraction * 2.0**(1 - bias), (1 + fraction) * np.exp2(exponent - bias))
+    half[largest + 1:] = np.nan
+    if dtype == "float8_e5m2":
+        half[0x7C] = np.inf
+    return np.concatenate([half, -half])
+
+
+def to_float8(values, dtype):
+    numbers = float8_values(dtype)[:_FLOAT8[dtype][2] + 1]
+    size = np.abs(values)
+    at = np.clip(np.searchsorted(numbers, size), 1, len(numbers) - 1)  # between numbers[at - 1] and numbers[at], or beyond
+    middle = (numbers[at - 1] + numbers[at]) / 2
+    even = (at & 1) == 0
+    bits = np.where((size > middle) | ((size == middle) & even), at, at - 1)
+    bits = np.where(np.isnan(values), 0x7F, bits)
+    return (bits | np.where(np.signbit(values), 0x80, 0)).astype(np.uint8)
 
 
 def to_words(values, dtype):
     """float64 values rounded to the element type's storage."""
+    if dtype in _FLOAT8:
+        return to_float8(np.asarray(values, np.float64), dtype)
+    if dtype in ("int8", "uint8"):
+        return np.clip(np.trunc(values), np.iinfo(dtype).min, np.iinfo(dtype).max).astype(dtype)
     if dtype != "bfloat16":
         with np.errstate(over="ignore"):
             return values.astype(_WORDS[dtype])
@@ -25,6 +53,8 @@ def to_words(values, dtype):
 def to_float64(words, dtype):
     if dtype == "bfloat16":
         return (words.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+    if dtype in _FLOAT8:
+        return float8_values(dtype)[words]
     return words.astype(np.float64)
 
 
@@ -60,6 +90,8 @@ class Array:
         """NaN everywhere, guards included (a pattern for types that have none)."""
         if self.dtype == "bfloat16":
             self.storage[...] = 0x7FC1
+        elif self.dtype in _FLOAT8:
+            self.storage[...] = 0x7F
         elif self.dtype.startswith("float"):
             self.storage[...] = np.nan
         else:

@@ -8,9 +8,24 @@ U_ACC = 2.0**-24  # products accumulate in float32
 UNDERFLOW = {"float32": 2.0**-150, "float16": 2.0**-25, "bfloat16": 2.0**-134}
 
 
-def product(reference, magnitude, k, dtype):
-    """Per element of C = A @ B: `reference` and `magnitude` = |A| @ |B| in float64, k terms, `dtype` of the output."""
-    return 2 * UNIT[dtype] * np.abs(reference) + 4 * (k + 2) * U_ACC * magnitude + UNDERFLOW[dtype]
+def product_factors(k, dtype, operand=None):
+    """What |C|, |A| @ |B| and 1 count in the bound of C = A @ B: k terms, `dtype` of the output, `operand` where it says more than
+    that. int8 is exact. tf32 leaves 11 bits of each factor, cut or rounded. The matrix units of Hopper add products of fp8 with 14
+    bits, 32 along k at once."""
+    if dtype == "int32":
+        return 0.0, 0.0, 0.0
+    terms = 4 * (k + 2) * U_ACC
+    if operand == "tf32":
+        terms += 2 * 2.0**-10 + 2.0**-20
+    elif operand in ("float8_e4m3", "float8_e5m2"):
+        terms += (k / 32 + 1) * 2.0**-13
+    return 2 * UNIT[dtype], terms, UNDERFLOW[dtype]
+
+
+def product(reference, magnitude, k, dtype, operand=None):
+    """Per element of C = A @ B: `reference` and `magnitude` = |A| @ |B| in float64."""
+    of_result, of_terms, always = product_factors(k, dtype, operand)
+    return of_result * np.abs(reference) + of_terms * magnitude + always
 
 
 def frobenius(dtype):

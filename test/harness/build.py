@@ -2,7 +2,8 @@
 
 usage: build.py TILEC OUT.so SAMPLE... --rt LIBTILE_RT.a [--arch LIST] [--only PREFIX,..] [--tilec-args ..]
 
-SAMPLE is gemm, elementwise, softmax, attention or sgemm; each is built in all the variants that its tests use.
+SAMPLE is gemm, gemm-types (gemm on other element types), elementwise, softmax, attention or sgemm; each is built in all the
+variants that its tests use.
 """
 import argparse
 import concurrent.futures
@@ -14,6 +15,8 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DTYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32"}
+TYPES = {"e4m3": ["-Ddt=float8_e4m3"], "e5m2": ["-Ddt=float8_e5m2"], "i8": ["-Ddt=int8"], "u8": ["-Ddt=uint8"],
+         "tf32": ["-Ddt=float32", "-Dprecision=tf32"]}
 
 
 def variants(sample, arch):
@@ -24,6 +27,10 @@ def variants(sample, arch):
             if dtype == "float32":
                 flags += ["-DBM=64", "-DBN=128", "-DBK=32"] if "gfx" in arch else ["-DBK=32"]
             yield f"gemm_{short}_{ta}{tb}", flags
+    elif sample == "gemm-types":
+        small = ["-DBM=64", "-DBN=64", "-DBK=64"] if "gfx" in arch else []  # 64 KiB of LDS
+        for (short, flags), ta, tb in itertools.product(TYPES.items(), "nt", "nt"):
+            yield f"gemm_{short}_{ta}{tb}", [*flags, f"-Dtrans_a={ta == 't'}", f"-Dtrans_b={tb == 't'}", *small]
     elif sample == "attention":
         for (short, dtype), d, causal in itertools.product(DTYPES.items(), (64, 128), (False, True)):
             flags = [f"-Ddt={dtype}", f"-DD={d}", f"-Dcausal={causal}"]
@@ -46,7 +53,8 @@ def run(command):
 
 
 def compile_command(tilec, sample, arch, prefix, flags, policy="fixed"):
-    return [tilec, os.path.join(ROOT, "samples", sample, sample + ".tile"), f"--arch={arch}", f"--tile-policy={policy}",
+    source = sample.split("-")[0]
+    return [tilec, os.path.join(ROOT, "samples", source, source + ".tile"), f"--arch={arch}", f"--tile-policy={policy}",
             f"--symbol-prefix={prefix}"] + flags
 
 

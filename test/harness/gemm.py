@@ -3,7 +3,8 @@
 usage: gemm.py LIBRARY (--shapes FILE [--largest N] | --name KERNEL --shape "M N K dtype transposes"..) [--kernels LIST] [--half 0|1] [--seed S] [--device cpu|cuda|torch|emulator]
                [--image ARCH] [--table]
 
-LIBRARY is a shared object that holds the kernels gemm_<dtype>_<transposes>_matmul, as harness/build.py makes it.
+LIBRARY is a shared object that holds the kernels gemm_<dtype>_<transposes>_matmul, as harness/build.py makes it. tf32 is float32
+with precision="tf32"; products of fp8 are bfloat16, of integers int32.
 The emulator runs AMD images (emulated.py); --image says which chip it is.
 Ends with one line `ok: N products` or with the failures; exit status 1 if there is any.
 """
@@ -18,7 +19,15 @@ import arrays
 import bounds
 import rt
 
-SHORT = {"float16": "f16", "bfloat16": "bf16", "float32": "f32"}
+SHORT = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float8_e4m3": "e4m3", "float8_e5m2": "e5m2", "int8": "i8",
+         "uint8": "u8"}  # tf32 is its own
+RESULT = {"float8_e4m3": "bfloat16", "float8_e5m2": "bfloat16", "int8": "int32", "uint8": "int32"}
+
+
+def types_of(dtype):
+    """Element types of operands and result, and how large normal data should be."""
+    stored = "float32" if dtype == "tf32" else dtype
+    return stored, RESULT.get(dtype, stored), 40 if "int8" in dtype else 1
 
 
 def read_shapes(path, largest):
@@ -46,9 +55,11 @@ def backend(device, image=None):
 
 def operands(array, shape, make, rng):
     m, n, k, dtype, trans = shape
-    a = array((k, m) if trans[0] == "t" else (m, k), dtype).fill(make(rng, (k, m) if trans[0] == "t" else (m, k)))
-    b = array((n, k) if trans[1] == "t" else (k, n), dtype).fill(make(rng, (n, k) if trans[1] == "t" else (k, n)))
-    return a, b, array((m, n), dtype).poison()
+    stored, result, scale = types_of(dtype)
+    shape_a, shape_b = (k, m) if trans[0] == "t" else (m, k), (n, k) if trans[1] == "t" else (k, n)
+    a = array(shape_a, stored).fill(scale * make(rng, shape_a))
+    b = array(shape_b, stored).fill(scale * make(rng, shape_b))
+    return a, b, array((m, n), result).poison()
 
 
 def expect(a, b, shape):
@@ -63,7 +74,7 @@ def worst_error(c, expected, shape):
     """Of all elements, over the bound; infinite when something outside the product was written."""
     k, dtype = shape[2], shape[3]
     reference, magnitude = expected
-    limit = bounds.product(reference, magnitude, k, dtype)
+    limit = bounds.product(reference, magnitude, k, types_of(dtype)[1], dtype)
     got = c.values()
     if dtype == "float16":
         # Beyond 65520 float16 rounds to an infinity; within the bound of that border either is right.
@@ -75,7 +86,7 @@ def worst_error(c, expected, shape):
 
 
 def kernel_of(library, shape, name=None):
-    return library.kernel(name or f"gemm_{SHORT[shape[3]]}_{shape[4]}_matmul")
+    return library.kernel(name or f"gemm_{SHORT.get(shape[3], shape[3])}_{shape[4]}_matmul")
 
 
 def one(library, array, shape, make, rng, name):
@@ -121,7 +132,7 @@ def main():
         m, n, k, dtype, trans = text.split()
         shapes.append((int(m), int(n), int(k), dtype, trans))
     if o.kernels:
-        shapes = [s for s in shapes if f"gemm_{SHORT[s[3]]}_{s[4]}" in o.kernels.split(",")]
+        shapes = [s for s in shapes if f"gemm_{SHORT.get(s[3], s[3])}_{s[4]}" in o.kernels.split(",")]
     for shape in half_of(shapes, o.half):
         for make in (arrays.standard_normal, arrays.wide_range):
             rng = np.random.default_rng([o.seed, count])

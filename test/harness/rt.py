@@ -3,7 +3,7 @@ import ctypes as c
 
 CODES = {"bool": (6, 8), "int8": (0, 8), "int16": (0, 16), "int32": (0, 32), "int64": (0, 64), "uint8": (1, 8),
          "uint16": (1, 16), "uint32": (1, 32), "uint64": (1, 64), "float16": (2, 16), "bfloat16": (4, 16),
-         "float32": (2, 32), "float64": (2, 64)}
+         "float32": (2, 32), "float64": (2, 64), "float8_e4m3": (10, 8), "float8_e5m2": (12, 8)}
 
 
 class DType(c.Structure):

@@ -5,7 +5,9 @@ import torch
 import arrays
 from cuda_arrays import FLUSH
 
-_TORCH = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16, "float64": torch.float64}
+_TORCH = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16, "float64": torch.float64,
+          "int8": torch.int8, "uint8": torch.uint8, "int32": torch.int32, "float8_e4m3": torch.float8_e4m3fn,
+          "float8_e5m2": torch.float8_e5m2}
 
 
 class TorchArray:
@@ -29,8 +31,13 @@ class TorchArray:
         return self
 
     def poison(self):
-        self.storage.fill_(float("nan"))
+        self.storage.fill_(float("nan") if self.storage.dtype.is_floating_point else 0x5B)
+        self.guards = [g.clone() for g in self.guard_bytes()]
         return self
+
+    def guard_bytes(self):
+        bands = self.storage[:arrays.GUARD], self.storage[arrays.GUARD + self.size:]
+        return [band.view(torch.uint8) for band in bands]
 
     def values(self):
         return self.data().to(torch.float64).cpu().numpy()
@@ -39,8 +46,7 @@ class TorchArray:
         torch.cuda.synchronize()
 
     def guards_intact(self):
-        head, tail = self.storage[:arrays.GUARD], self.storage[arrays.GUARD + self.size:]
-        return bool(torch.isnan(head).all() and torch.isnan(tail).all())
+        return all(torch.equal(now, before) for now, before in zip(self.guard_bytes(), self.guards))
 
 
 class TorchDevice:

@@ -89,6 +89,25 @@ TEST(LayoutAccess, LdMatrixOperands) {
             8 * asLdMatrix(wgmmaD(64), hopper(64, 64, 2, 128), 2, false)->waves.waves);
 }
 
+TEST(LayoutAccess, LdMatrixTurnsPairsOfBytes) {
+  // By the definition above, a lane's 16 bits are two columns of a row; of words 2 j and 2 j + 1 as loaded,
+  // the fragment's word 2 j + c has byte c of each 16 bits.
+  Layout f = *wgmmaA(8, /*neighbours=*/true), s = hopper(32, 64, 1, 64, D1, D0);
+  FailureOr<MatrixAccess> q = asLdMatrix(f, s, 1, true);
+  ASSERT_TRUE(succeeded(q));
+  EXPECT_TRUE(q->bytePairs);
+  EXPECT_EQ(q->x, 4);
+  EXPECT_EQ(q->count, 1);
+  Layout direct = *f.then(s);
+  for (int64_t w = 0; w < 4; ++w)
+    for (int64_t l = 0; l < 32; ++l)
+      for (int64_t r = 0; r < 16; ++r) {
+        int64_t column = r / 4 % 2, k = r % 4, matrix = r / 8 * 2 + k / 2, row = 2 * (l % 4) + k % 2;
+        ASSERT_EQ(q->address.at(Off, {{Lane, 8 * matrix + row}, {Reg, 0}, {Warp, w}}) + 2 * (l / 4) + column,
+                  direct.at(Off, {{Reg, r}, {Lane, l}, {Warp, w}}));
+      }
+}
+
 TEST(LayoutAccess, LdMatrixReasons) {
   auto reason = [](const Layout &f, const Layout &s, unsigned es, bool trans) {
     std::string why = "accepted";
@@ -102,7 +121,9 @@ TEST(LayoutAccess, LdMatrixReasons) {
   EXPECT_EQ(reason(wgmmaD(64), rows(64, 64), 4, false), "lanes 0 to 3 do not run along a 16-byte row");
   EXPECT_EQ(reason(L("reg 2:d1 | lane 2:2d1 2:8d0 8:d0 -> 16x4"), rows(16, 8), 2, false),
             "lanes 0 to 3 do not run along a 16-byte row");
-  EXPECT_EQ(reason(mma(8, 32).b, rows(32, 16), 1, true), ".trans moves 16-bit elements only");
+  EXPECT_EQ(reason(mma(8, 32).b, rows(32, 16), 1, true), "lanes 0, 4, 8, .. do not run along a 16-byte row");
+  EXPECT_EQ(reason(mma(32, 8).b, rows(8, 8), 4, true),
+            ".trans moves elements of 16 bits, or pairs of bytes, only");
   EXPECT_EQ(reason(wgmmaD(64), rows(64, 64), 8, false), "elements wider than 32 bits");
   EXPECT_EQ(reason(matrixAtom(MatrixKind::MFMA, 16, 16, 16, 16)->a, rows(16, 16), 2, false),
             "needs 32 lanes");

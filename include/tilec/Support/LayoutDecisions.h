@@ -171,6 +171,9 @@ struct MatrixAccess {
   int64_t count = 1; ///< instructions
   Layout address;    ///< (lane = row address, reg = instruction, warp, group) to offset
   Waves waves;       ///< of one warp
+  /// .trans of bytes: it moves pairs of columns. Words 2 i and 2 i + 1 as loaded hold k, k + 1 and k + 2, k +
+  /// 3 of two columns; as the fragment has them, four k of one column each.
+  bool bytePairs = false;
 };
 /// Can fragment \p f be read (ldmatrix) or written (stmatrix) in shared layout \p s?
 llvm::FailureOr<MatrixAccess> asLdMatrix(const Layout &f, const Layout &s, unsigned elemBytes, bool trans,

@@ -32,10 +32,12 @@ inline const MatrixAtom *matrixAtom(const MatrixInst &i, int64_t n = 0) {
 }
 
 /// wgmma.mma_async (PTX ISA, "Register Fragments for wgmma.mma_async.m64nNkK"): the accumulator of 64 x n for
-/// four warps. n: any multiple of 8, beyond 256 it is several instructions side by side.
-Layout wgmmaD(int64_t n);
-/// A in registers: 16 bits (k = 16), 32 bits = tf32 (k = 8), 8 bits (k = 32). Null for other widths.
-const Layout *wgmmaA(unsigned bits);
+/// four warps. n: any multiple of 8, beyond 256 it is several instructions side by side. \p neighbours: rows
+/// renamed so that a lane holds rows 2 i and 2 i + 1 of 16 where the ISA says i and i + 8.
+Layout wgmmaD(int64_t n, bool neighbours = false);
+/// A in registers: 16 bits (k = 16), 32 bits = tf32 (k = 8), 8 bits (k = 32). Null for other widths. Operand
+/// and accumulator must have the same \p neighbours.
+const Layout *wgmmaA(unsigned bits, bool neighbours = false);
 /// Elements along k of one wgmma.
 inline int64_t wgmmaK(unsigned bits) { return 256 / bits; }
 /// Is \p n an N of wgmma? Integer types: 8, 16, 24, then multiples of 16.
@@ -67,7 +69,7 @@ Layout operandATile(const MatrixAtom &atom, int64_t M, int64_t K, WarpGrid grid,
 /// Operand B (K x N) in registers, repeated along k then n, the same for all members along m.
 Layout operandBTile(const MatrixAtom &atom, int64_t K, int64_t N, WarpGrid grid, DimId over = DimId::Warp);
 /// The wgmma accumulator of an M x N tile over warp groups: M rounded up to 64 * grid.m, N to 8 * grid.n.
-Layout wgmmaAccumulator(int64_t M, int64_t N, WarpGrid groups);
+Layout wgmmaAccumulator(int64_t M, int64_t N, WarpGrid groups, bool neighbours = false);
 
 //===--- tiles for element-wise work ------------------------------------------===//
 

@@ -33,6 +33,7 @@ struct TensorMap {
   llvm::SmallVector<uint32_t, 5>
       box;               ///< elements per axis of the view (slowest first, like the view's shape)
   unsigned swizzleBytes; ///< 0, 32, 64, 128
+  bool tf32 = false;     ///< float32 that the engine rounds to tf32
 };
 
 /// One parameter of a GPU kernel, in order.

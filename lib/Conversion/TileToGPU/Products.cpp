@@ -75,9 +75,11 @@ LogicalResult Emitter::emitFma(GemmOp op) {
     Value base;
     SmallVector<int64_t> place; ///< of each accumulator register
     int64_t extent;
+    bool isUnsigned;
   };
   auto makeSide = [&](Value buffer, BufferType type, unsigned axis, bool kFirst) {
     Side s;
+    s.isUnsigned = op->hasAttr(axis == 0 ? TileDialect::kAUnsignedAttrName : TileDialect::kBUnsignedAttrName);
     s.type = type;
     s.base = get(buffer);
     Layout full = lc.sliceAxis(1 - axis);
@@ -128,8 +130,9 @@ LogicalResult Emitter::emitFma(GemmOp op) {
       }
       v = code.fromElements(all);
     }
-    v = convertFloat(v, element, acc);
-    return v;
+    if (s.isUnsigned)
+      return arith::ExtUIOp::create(code.b, code.loc, cast<VectorType>(v.getType()).clone(acc), v);
+    return convertFloat(v, element, acc);
   };
   Value start = get(op.getAcc());
   if (op.getClear())

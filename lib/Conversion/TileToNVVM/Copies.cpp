@@ -48,27 +48,30 @@ LogicalResult NVVMEmitter::emitAsyncCopy(AsyncCopyOp op) {
   }
 }
 
-/// One parameter per (tensor, box, swizzle).
-FailureOr<Value> NVVMEmitter::tensorMap(Operation *op, Value source, ArrayRef<int64_t> box,
-                                        unsigned swizzle) {
+/// One parameter per (tensor, box, swizzle). `tf32`: the engine rounds float32 to what the matrix units read.
+FailureOr<Value> NVVMEmitter::tensorMap(Operation *op, Value source, ArrayRef<int64_t> box, unsigned swizzle,
+                                        bool tf32) {
   ViewRef &ref = views[source];
   if (ref.slot < 0)
     return unsupported(*op, "the copy engine on a tensor that is no parameter of the kernel");
   std::string key;
   llvm::raw_string_ostream os(key);
   llvm::interleave(box, os, "x");
-  os << "^" << swizzle;
+  os << "^" << swizzle << (tf32 ? " tf32" : "");
   Value &param = tensorMaps[{ref.slot, key}];
   if (param)
     return param;
   OpBuilder &b = code.b;
   MLIRContext *c = b.getContext();
   auto named = [&](StringRef name, Attribute value) { return b.getNamedAttr(name, value); };
-  auto entryAttr = b.getDictionaryAttr({named("view_slot", b.getI64IntegerAttr(ref.slot)),
-                                        named("dtype", b.getStringAttr(dtypeText(ref.type.getElementType()))),
-                                        named("rank", b.getI64IntegerAttr(ref.type.getRank())),
-                                        named("box", b.getDenseI64ArrayAttr(box)),
-                                        named("swizzle", b.getI64IntegerAttr(swizzle))});
+  SmallVector<NamedAttribute> entry{named("view_slot", b.getI64IntegerAttr(ref.slot)),
+                                    named("dtype", b.getStringAttr(dtypeText(ref.type.getElementType()))),
+                                    named("rank", b.getI64IntegerAttr(ref.type.getRank())),
+                                    named("box", b.getDenseI64ArrayAttr(box)),
+                                    named("swizzle", b.getI64IntegerAttr(swizzle))};
+  if (tf32)
+    entry.push_back(named("tf32", b.getUnitAttr()));
+  auto entryAttr = b.getDictionaryAttr(entry);
   auto attrs = b.getDictionaryAttr({named(LLVM::LLVMDialect::getByValAttrName(),
                                           TypeAttr::get(LLVM::LLVMArrayType::get(b.getI64Type(), 16))),
                                     named(LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(64)),
@@ -155,6 +158,31 @@ static int64_t offsetAt(const Layout &s, ArrayRef<int64_t> at) {
   return s.at(DimId::Offset, dims);
 }
 
+/// Are all readers of what this copy fills matrix units that see no more of a float32 than a tf32? Then the
+/// engine rounds to nearest on the way; the units would cut.
+static bool readAsTF32(AsyncCopyOp op, AcquireOp acquire) {
+  if (!getElementTypeOf(op.getDest().getType()).isF32())
+    return false;
+  unsigned number = cast<OpResult>(op.getDest()).getResultNumber();
+  auto isProduct = [](Operation *reader) {
+    auto gemm = dyn_cast<GemmOp>(reader);
+    return isa<AsyncGemmOp>(reader) || (gemm && gemm.getInstAttr().getKind() == InstKind::wgmma);
+  };
+  auto feedsProducts = [&](Operation *reader) {
+    auto load = dyn_cast<LoadOp>(reader);
+    return load ? llvm::all_of(load->getUsers(), isProduct) : isProduct(reader);
+  };
+  bool any = false;
+  for (Operation *user : acquire.getRing().getUsers())
+    if (auto consume = dyn_cast<ConsumeOp>(user))
+      for (Operation *reader : consume->getResult(number).getUsers()) {
+        if (!feedsProducts(reader))
+          return false;
+        any = true;
+      }
+  return any;
+}
+
 LogicalResult NVVMEmitter::emitBulkLoad(AsyncCopyOp op) {
   auto buffer = cast<BufferType>(op.getDest().getType());
   unsigned rank = cast<ViewType>(op.getSource().getType()).getRank();
@@ -166,12 +194,13 @@ LogicalResult NVVMEmitter::emitBulkLoad(AsyncCopyOp op) {
   if (failed(boxes) || boxes->box.size() != shape.size())
     return unsupported(*op, "a copy by the copy engine (" + why + ")");
   SmallVector<int64_t> extents = extentsOf(op, buffer, rank);
-  FailureOr<Value> map = tensorMap(op, op.getSource(), boxOfView(boxes->box, extents), boxes->swizzle);
-  if (failed(map))
-    return failure();
   auto acquire = op.getDest().getDefiningOp<AcquireOp>();
   if (!acquire)
     return unsupported(*op, "a load by the copy engine outside a ring");
+  FailureOr<Value> map =
+      tensorMap(op, op.getSource(), boxOfView(boxes->box, extents), boxes->swizzle, readAsTF32(op, acquire));
+  if (failed(map))
+    return failure();
   Value full = address(ringBarrier(acquire.getRing(), flatten(acquire.getCursor())[0], /*empty=*/false));
   Value base = get(op.getDest()), policy = cachePolicy(op.getSourceOffsets());
   code.when(threads.oneLane ? Value() : isThreadZero(), [&] {

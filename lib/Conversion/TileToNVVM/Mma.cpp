@@ -56,7 +56,7 @@ std::optional<NVVMEmitter::MatrixReader>
 NVVMEmitter::MatrixReader::make(NVVMEmitter &e, const Layout &fragment, Type element, Value memory) {
   auto type = cast<BufferType>(memory.getType());
   int64_t bytes = memoryBytes(element);
-  if (bytes > 2 || e.target.smVersion < 75 || !type.getLayout() || element.isInteger(1))
+  if (bytes > 4 || e.target.smVersion < 75 || !type.getLayout() || element.isInteger(1))
     return std::nullopt;
   SmallVector<int64_t> shape = dropOnes(type.getShape());
   Layout s = squeezeOnes(type.getLayout().getLayout(), type.getShape());
@@ -65,7 +65,7 @@ NVVMEmitter::MatrixReader::make(NVVMEmitter &e, const Layout &fragment, Type ele
     return std::nullopt;
   bool trans = false;
   FailureOr<MatrixAccess> plan = asLdMatrix(f, s, bytes, false);
-  if (failed(plan) && bytes == 2) {
+  if (failed(plan) && bytes <= 2) {
     plan = asLdMatrix(f, s, bytes, true);
     trans = true;
   }
@@ -101,6 +101,15 @@ void NVVMEmitter::MatrixReader::read(int64_t i) {
   for (int64_t q = 0; q < plan.x; ++q)
     words[i * plan.x + q] =
         plan.x == 1 ? v : LLVM::ExtractValueOp::create(code.b, code.loc, v, ArrayRef<int64_t>{q}).getResult();
+  for (int64_t q = i * plan.x; plan.bytePairs && q < (i + 1) * plan.x; q += 2) {
+    SmallVector<Value, 2> pair{words[q], words[q + 1]};
+    auto column = [&](StringRef bytes) {
+      return code.assembly(i32, ("prmt.b32 $0, $1, $2, " + bytes + ";").str(), "=r,r,r", pair,
+                           /*memory=*/false);
+    };
+    words[q] = column("0x6420");
+    words[q + 1] = column("0x7531");
+  }
 }
 
 Value NVVMEmitter::loadMatrices(const Layout &fragment, Type element, Value memory) {
@@ -179,6 +188,7 @@ private:
   };
 
   Operand readOperand(unsigned which, const Layout &atom);
+  Operand roundToTF32(Operand o);
   LogicalResult collectSteps(const MatrixAtom &atom);
   void writeInstruction(StringRef aType, StringRef bType);
   void fetch(int64_t from);
@@ -216,6 +226,19 @@ NVVMEmitter::WarpProduct::Operand NVVMEmitter::WarpProduct::readOperand(unsigned
   }
   Value all = code.bitcast(e.operandFragment(op, which, o.layout), code.b.getI32Type());
   o.word = [this, all](int64_t i) { return code.element(all, i); };
+  return o;
+}
+
+/// Each word once; without this the unit would cut the low 13 bits off.
+NVVMEmitter::WarpProduct::Operand NVVMEmitter::WarpProduct::roundToTF32(Operand o) {
+  auto known = std::make_shared<llvm::DenseMap<int64_t, Value>>();
+  o.word = [this, known, word = o.word](int64_t i) {
+    Value &rounded = (*known)[i];
+    if (!rounded)
+      rounded = code.assembly(code.b.getI32Type(), "cvt.rna.tf32.f32 $0, $1;", "=r,r", {word(i)},
+                              /*memory=*/false);
+    return rounded;
+  };
   return o;
 }
 
@@ -297,6 +320,10 @@ LogicalResult NVVMEmitter::WarpProduct::emit() {
   bool half = type.getElementType().isF16(); // two sums in a word
   a = readOperand(0, atom->a);
   b = readOperand(1, atom->b);
+  if (aElement.isF32()) {
+    a = roundToTF32(a);
+    b = roundToTF32(b);
+  }
   sums = squeezeOnes(type.getLayout().getLayout(), type.getShape());
   accWords = atom->d.inSize(DimId::Reg) / (half ? 2 : 1);
   if (failed(collectSteps(*atom)))

@@ -57,7 +57,8 @@ private:
   LogicalResult emitCpAsync(tile::AsyncCopyOp op);
   void emitCpAsync(tile::AsyncCopyOp op, const ViewAccess &a, const Layout &offset, int64_t vec,
                    int64_t count);
-  FailureOr<Value> tensorMap(Operation *op, Value view, ArrayRef<int64_t> box, unsigned swizzle);
+  FailureOr<Value> tensorMap(Operation *op, Value view, ArrayRef<int64_t> box, unsigned swizzle,
+                             bool tf32 = false);
   /// What the second-level cache does with tiles loaded at these offsets, i64.
   Value cachePolicy(ValueRange offsets);
   SmallVector<Value> boxCoords(Value view, ValueRange offsets, ArrayRef<int64_t> extents,

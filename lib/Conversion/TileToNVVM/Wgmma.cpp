@@ -4,6 +4,7 @@
 // can move no use of an accumulator into the time when the engine writes it.
 //
 //===----------------------------------------------------------------------===//
+#include "../../Dialect/Tile/Transforms/ThreadLayouts.h"
 #include "NVVMEmitter.h"
 #include "Product.h"
 
@@ -136,7 +137,8 @@ LogicalResult NVVMEmitter::issueWgmma(Product &p, SmallVector<Value> &acc) {
   int64_t n = p.inst.getShape()[1], kInst = p.inst.getShape()[2];
   Type accElement = p.acc.getElementType();
   std::string why;
-  Layout atom = wgmmaD(n);
+  bool neighbours = holdsNeighbours(p.inst, p.a.element, p.transA, p.transB);
+  Layout atom = wgmmaD(n, neighbours);
   int64_t perAtom = atom.inSize(DimId::Reg), regs = p.accLayout.inSize(DimId::Reg);
   if (regs % perAtom || !p.accLayout.over(atom))
     return unsupported(*p.op, "a product whose accumulator does not consist of m64n" + llvm::Twine(n));
@@ -172,7 +174,7 @@ LogicalResult NVVMEmitter::issueWgmma(Product &p, SmallVector<Value> &acc) {
   int64_t aPer = 0;
   if (p.a.inRegisters) {
     unsigned bits = p.a.element.getIntOrFloatBitWidth();
-    const Layout *aAtom = wgmmaA(bits);
+    const Layout *aAtom = wgmmaA(bits, neighbours);
     if (!aAtom || !p.a.layout.over(*aAtom))
       return unsupported(*p.op, "a register operand that does not consist of the instruction's fragments");
     aPer = aAtom->inSize(DimId::Reg);

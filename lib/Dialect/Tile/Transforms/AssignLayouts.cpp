@@ -177,7 +177,7 @@ void Assigner::strictAnchors() {
       return;
     if (tile(gemm.getA()))
       anchor(gemm.getA(), layouts.operand(gemm, 0));
-    if (tile(gemm.getB()) && kind != InstKind::wgmma)
+    if (tile(gemm.getB()) && (kind != InstKind::wgmma || gemm.getInstAttr().getSwapped()))
       anchor(gemm.getB(), layouts.operand(gemm, 1));
   });
 }

@@ -44,9 +44,13 @@ static SmallVector<ReleaseOp> releasesOf(GemmOp gemm) {
 
 static AsyncGemmOp begin(OpBuilder &b, GemmOp gemm, Value future) {
   Type type = FutureType::get(b.getContext(), gemm.getAcc().getType());
-  return AsyncGemmOp::create(b, gemm.getLoc(), type, TokenType::get(b.getContext()), gemm.getA(), gemm.getB(),
-                             future, gemm.getClear(), gemm.getTransAAttr(), gemm.getTransBAttr(),
-                             gemm.getInstAttr());
+  auto async = AsyncGemmOp::create(b, gemm.getLoc(), type, TokenType::get(b.getContext()), gemm.getA(),
+                                   gemm.getB(), future, gemm.getClear(), gemm.getTransAAttr(),
+                                   gemm.getTransBAttr(), gemm.getInstAttr());
+  for (StringRef name : {TileDialect::kAUnsignedAttrName, TileDialect::kBUnsignedAttrName})
+    if (Attribute isUnsigned = gemm->getAttr(name))
+      async->setAttr(name, isUnsigned);
+  return async;
 }
 
 /// Begins and awaits in one place; what it read is free behind it.

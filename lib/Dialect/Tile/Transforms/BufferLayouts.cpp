@@ -9,15 +9,16 @@ using namespace tilec;
 using namespace tilec::tile;
 
 /// TMA stores whole 16-byte pieces of rows; its box has the shape of the tile.
-static bool mayStage(StoreOp store) {
+int64_t tilec::tile::stagedBytes(StoreOp store) {
   auto view = dyn_cast<ViewType>(store.getDest().getType());
   if (!view || view.getRank() > 5 || view.getElementType() != store.getValue().getType().getElementType())
-    return false;
+    return 0;
   ArrayRef<int64_t> shape = store.getValue().getType().getShape();
   SmallVector<int64_t> real = dropOnes(shape);
-  int64_t bytes = view.getElementType().getIntOrFloatBitWidth() / 8;
-  return bytes == 2 && real.size() == 2 && real[1] * bytes % 32 == 0 && real[0] % 8 == 0 &&
-         shape.back() == real[1];
+  int64_t bits = view.getElementType().getIntOrFloatBitWidth();
+  bool fits = bits >= 8 && bits <= 32 && real.size() == 2 && real[1] * bits % 256 == 0 && real[0] % 8 == 0 &&
+              shape.back() == real[1];
+  return fits ? real[0] * real[1] * bits / 8 : 0;
 }
 
 /// The layout of a part of a tile: as many elements along `axis`, in the threads that hold them in the whole.
@@ -115,7 +116,7 @@ void tilec::tile::stageStores(LaunchOp launch) {
   Divisibility known(launch->getParentOfType<KernelOp>());
   SmallVector<StoreOp> stores;
   launch.walk([&](StoreOp store) {
-    if (mayStage(store) && known.startsBox(store.getDest(), store.getOffsets()) &&
+    if (stagedBytes(store) && known.startsBox(store.getDest(), store.getOffsets()) &&
         !store->getParentOfType<GenericOp>())
       stores.push_back(store);
   });
@@ -217,14 +218,16 @@ void BufferAssigner::addAccesses(const BufferUse &use, Operation *user,
       Value operand = which == 0 ? gemm.getA() : gemm.getB();
       if (!isa<BufferType>(operand.getType()) || rootBuffer(operand) != use.buffer)
         continue;
-      if (kind == InstKind::mfma) {
+      bool kFast = which == 0 ? !gemm.getTransA() : gemm.getTransB();
+      // ldmatrix turns 16-bit elements only.
+      bool turns = getElementTypeOf(operand.getType()).getIntOrFloatBitWidth() == 16;
+      if (kind == InstKind::mfma || (!kFast && !turns)) {
         plain(TileType::get(gemm.getContext(), getShapeOf(operand.getType()),
                             getElementTypeOf(operand.getType()),
                             LayoutAttr::get(gemm.getContext(), layouts.operand(gemm, which))));
         continue;
       }
       // A's fragment lies along k, B's along k too: rows of memory when k is the fast axis, .trans otherwise.
-      bool kFast = which == 0 ? !gemm.getTransA() : gemm.getTransB();
       accesses.push_back(
           {layouts.operand(gemm, which), kFast ? SharedAccess::LdMatrix : SharedAccess::LdMatrixTrans});
     }

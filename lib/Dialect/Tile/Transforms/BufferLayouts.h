@@ -5,6 +5,10 @@
 
 namespace tilec::tile {
 
+/// What a store of a tile to a view takes in a staging buffer; 0 where the copy engine cannot take it from
+/// there.
+int64_t stagedBytes(StoreOp store);
+
 /// Where the schedule says `staging`: stores of a tile to a view become a store to a buffer and a copy by the
 /// copy engine.
 void stageStores(LaunchOp launch);

@@ -1,6 +1,7 @@
 //===- LaunchCost.cpp - how long a launch takes, before there is code --------===//
 // The numbers were measured on an H200; docs/Schedules.md says what each stands for.
 #include "LaunchCost.h"
+#include "BufferLayouts.h"
 #include "PlanWGMMA.h"
 #include "ScheduleGPU.h"
 #include "llvm/Support/MathExtras.h"
@@ -57,26 +58,30 @@ static std::optional<LaunchCost> costOfWGMMA(LaunchOp launch, scf::ForOp loop, c
   constexpr int64_t mostSums[] = {0, 208, 192, 96};
   if (plan->groups() > 3 || accumulatorRegisters(features, plan->groups()) > mostSums[plan->groups()])
     return std::nullopt;
-  int64_t stage = bytesPerTrip(features, loop), staging = 0;
-  for (StoreOp store : features.viewStores)
-    staging = std::max(staging, store.getValue().getType().getNumElements() * 2);
+  int64_t stage = bytesPerTrip(features, loop), staging = 0, result = 0;
+  for (StoreOp store : features.viewStores) {
+    staging = std::max(staging, stagedBytes(store));
+    TileType tile = store.getValue().getType();
+    result = std::max(result, tile.getNumElements() * tile.getElementType().getIntOrFloatBitWidth() / 8);
+  }
   int64_t room = int64_t(target.sharedBytes) - kReservedShared;
   int64_t passes = stagingPasses(*plan, g, staging, stage, room);
   int64_t stages = stage ? (room - staging / passes) / stage : 0;
   if (stages < 2)
     return std::nullopt;
-  double steps = double(g.k) / 64;          // of 64 along k, what a 128-byte row of 16-bit numbers holds
+  double bytes = double(g.k) * g.a.getIntOrFloatBitWidth() / 8;
+  double steps = bytes / 128;               // along k
   double lines = double(g.m + g.n) * steps; // rows of 128 bytes that the copy engine asks for
   // The slowest of: the matrix units; shared memory, read by them and written by the copy engine; the
   // engine's requests; a trip around the ring; the latency of memory with so many stages under way.
-  double instructions = double(g.k) / 16;
+  double instructions = bytes / 32;
   double alone = plan->groups() == 1 ? 1.2 : 1; // nobody computes while the only group waits
   double matrix = alone * plan->matrixCycles(g.m, g.n) * instructions + 20 * steps;
   double shared = 1.35 * plan->sharedCycles(g.m, g.n) * instructions + 0.17 * lines;
   double trip = std::max({matrix, shared, 1.6 * lines, 190.0, 1950.0 / double(stages - 1)});
   // Each part of a result after the first waits at two barriers and for the engine to have read the one
   // before.
-  int64_t block = 100 + g.m * g.n / 29 + 200 * (passes - 1);
+  int64_t block = 100 + result / 58 + 200 * (passes - 1);
   return LaunchCost{int64_t(trip + 0.5), block, 8000};
 }
 

@@ -20,8 +20,24 @@ static Value reload(OpBuilder &b, Location loc, Value buffer, TileType type) {
   return LoadOp::create(b, loc, type, buffer, ValueRange{}, DenseI64ArrayAttr(), DenseBoolArrayAttr());
 }
 
+/// An operand that wgmma takes out of registers.
+static void readFirstOperand(GemmOp gemm) {
+  InstAttr inst = gemm.getInstAttr();
+  OpOperand &first = inst.getSwapped() ? gemm.getBMutable() : gemm.getAMutable();
+  auto buffer = dyn_cast<BufferType>(first.get().getType());
+  if (!inst.getAReg() || !buffer)
+    return;
+  OpBuilder b(gemm);
+  auto tile = TileType::get(b.getContext(), buffer.getShape(), buffer.getElementType(), LayoutAttr());
+  first.set(reload(b, gemm.getLoc(), first.get(), tile));
+}
+
 static void legalizeGemm(GemmOp gemm) {
-  if (!gemm.getInstAttr() || gemm.getInstAttr().getKind() != InstKind::fma)
+  if (!gemm.getInstAttr())
+    return;
+  if (gemm.getInstAttr().getKind() == InstKind::wgmma)
+    return readFirstOperand(gemm);
+  if (gemm.getInstAttr().getKind() != InstKind::fma)
     return;
   OpBuilder b(gemm);
   for (OpOperand *o : {&gemm.getAMutable(), &gemm.getBMutable()})

@@ -1,13 +1,27 @@
 //===- PlanWGMMA.cpp - products over warp groups -----------------------------===//
-// m64nNk16 with f16 or bf16 operands (PTX ISA, "wgmma"): a from shared memory, either major, or from
-// registers; b from shared memory. Numbers and their reasons: docs/Schedules.md.
+// m64nNkK (PTX ISA, "wgmma") of 32 bytes along k: f16, bf16, fp8, int8 and float32 read as tf32. a from
+// shared memory or from registers, b from shared memory; in shared memory 16-bit operands lie either way, all
+// others along k. Numbers and their reasons: docs/Schedules.md.
 #include "PlanWGMMA.h"
+#include "tilec/Support/LayoutTables.h"
 
 using namespace mlir;
 using namespace tilec;
 using namespace tilec::tile;
 
-static bool is16BitFloat(Type t) { return t.isF16() || t.isBF16(); }
+static bool isFloat8(Type t) { return isa<Float8E4M3FNType, Float8E5M2Type>(t); }
+
+bool tilec::tile::hasMatrixTypes(const GemmFeature &g) {
+  if (g.a.isF16() || g.a.isBF16())
+    return g.a == g.b && (g.acc.isF32() || (g.acc.isF16() && g.a.isF16()));
+  if (isFloat8(g.a))
+    return isFloat8(g.b) && g.acc.isF32();
+  if (g.a.isInteger(8))
+    return g.b.isInteger(8) && g.acc.isInteger(32);
+  return g.a.isF32() && g.b.isF32() && g.acc.isF32() && GemmOp(g.op).getPrecision() == Precision::tf32;
+}
+
+int64_t tilec::tile::matrixDepth(const GemmFeature &g) { return wgmmaK(g.a.getIntOrFloatBitWidth()); }
 
 /// A buffer with parts, or seen in two shapes, lies row by row (BufferLayouts.cpp); no wgmma reads that.
 static bool liesInRows(Value operand) {
@@ -15,16 +29,33 @@ static bool liesInRows(Value operand) {
          llvm::any_of(bufferUsers(rootBuffer(operand)), llvm::IsaPred<SubbufferOp, RecastBufferOp>);
 }
 
+/// Do the rows of that operand run along k?
+static bool alongK(const GemmFeature &g, bool isA) {
+  GemmOp op = g.op;
+  return isA ? !op.getTransA() : op.getTransB();
+}
+
+bool tilec::tile::firstInRegisters(const GemmFeature &g, bool swapped) {
+  bool isA = !swapped;
+  return (isA ? g.aInRegisters : g.bInRegisters) || (g.a.getIntOrFloatBitWidth() != 16 && !alongK(g, isA));
+}
+
 static bool isLegal(const GemmFeature &g, bool swapped) {
   GemmOp op = g.op;
-  if (g.a != g.b || !is16BitFloat(g.a) || !(g.acc.isF32() || (g.acc.isF16() && g.a.isF16())))
-    return false;
-  if (g.bInRegisters || (g.aInRegisters && (op.getTransA() || swapped)))
+  // The instruction's first operand may stand in registers, its rows along k; one in shared memory is read
+  // into registers where its rows run across k.
+  auto fits = [&](bool isA) {
+    bool isFirst = isA != swapped;
+    if (isA ? g.aInRegisters : g.bInRegisters)
+      return isFirst && alongK(g, isA);
+    return g.a.getIntOrFloatBitWidth() == 16 || alongK(g, isA) || isFirst;
+  };
+  if (!hasMatrixTypes(g) || !fits(true) || !fits(false))
     return false;
   if (liesInRows(op.getA()) || liesInRows(op.getB()))
     return false;
   int64_t rows = swapped ? g.n : g.m, columns = swapped ? g.m : g.n;
-  return rows % 64 == 0 && columns % 8 == 0 && g.k % 16 == 0 && g.k > 0;
+  return rows % 64 == 0 && columns % 8 == 0 && g.k % matrixDepth(g) == 0 && g.k > 0;
 }
 
 int64_t tilec::tile::accumulatorRegisters(const LaunchFeatures &features, int64_t groups) {
@@ -35,17 +66,19 @@ int64_t tilec::tile::accumulatorRegisters(const LaunchFeatures &features, int64_
 }
 
 /// The widest instruction that divides `extent` columns.
-static int64_t widthOf(int64_t extent) {
+static int64_t widthOf(int64_t extent, bool integers) {
   int64_t width = std::min<int64_t>(extent, 256);
-  while (extent % width || width % 8)
+  while (extent % width || !wgmmaHasN(width, integers))
     --width;
   return width;
 }
 
-int64_t WGMMAPlan::width(int64_t m, int64_t n) const { return widthOf(swapped ? m / rows : n / columns); }
+int64_t WGMMAPlan::width(int64_t m, int64_t n) const {
+  return widthOf(swapped ? m / rows : n / columns, integers);
+}
 
-/// Cycles of the matrix units (half a cycle a column) and of shared memory, which delivers both operands at
-/// 128 bytes a cycle.
+/// Cycles of the matrix units (half a cycle a column for 32 bytes along k, whatever their type) and of shared
+/// memory, which delivers both operands at 128 bytes a cycle.
 struct UnitCycles {
   UnitCycles(int64_t rows, int64_t columns, int64_t width)
       : instructions(double(rows) / 64 * columns / width), matrix(instructions * width / 2),
@@ -68,9 +101,10 @@ namespace {
 /// One orientation, in the instruction's axes.
 struct Orientation {
   int64_t rows, columns; ///< extents: the least of all products
+  bool integers;
   int64_t rowGroups = 1, columnGroups = 1;
   void split(const LaunchFeatures &features, const LaunchHints &hints, bool chained);
-  UnitCycles cycles() const { return UnitCycles(rows, columns, widthOf(columns / columnGroups)); }
+  UnitCycles cycles() const { return UnitCycles(rows, columns, widthOf(columns / columnGroups, integers)); }
 };
 } // namespace
 
@@ -115,13 +149,14 @@ std::optional<WGMMAPlan> tilec::tile::planWGMMA(const LaunchFeatures &features, 
   int64_t m = features.gemms.front().m, n = features.gemms.front().n;
   for (const GemmFeature &g : features.gemms)
     m = std::min(m, g.m);
-  Orientation straight{m, n}, turned{n, m};
+  bool integers = llvm::any_of(features.gemms, [](const GemmFeature &g) { return g.a.isInteger(8); });
+  Orientation straight{m, n, integers}, turned{n, m, integers};
   straight.split(features, hints, chained);
   turned.split(features, hints, chained);
   bool canTurn = !chained && legal(true);
   if (legal(false) && !(canTurn && turned.cycles() < straight.cycles()))
-    return WGMMAPlan{false, straight.rowGroups, straight.columnGroups};
+    return WGMMAPlan{false, straight.rowGroups, straight.columnGroups, integers};
   if (canTurn)
-    return WGMMAPlan{true, turned.columnGroups, turned.rowGroups};
+    return WGMMAPlan{true, turned.columnGroups, turned.rowGroups, integers};
   return std::nullopt;
 }

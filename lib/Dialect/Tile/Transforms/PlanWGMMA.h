@@ -13,17 +13,28 @@ namespace tilec::tile {
 struct WGMMAPlan {
   bool swapped = false;
   int64_t rows = 1, columns = 1; ///< warp groups along m and n of the tile
+  bool integers = false;         ///< some product is of integers, whose instruction has fewer widths
   int64_t groups() const { return rows * columns; }
   /// Extent of the instruction's n side for a product of m x n.
   int64_t width(int64_t m, int64_t n) const;
-  /// For a product of m x n and 16 along k: cycles of the matrix units of a multiprocessor, and of its shared
-  /// memory, at 128 bytes each.
+  /// For a product of m x n and 32 bytes along k: cycles of the matrix units of a multiprocessor, and of its
+  /// shared memory, at 128 bytes each.
   double matrixCycles(int64_t m, int64_t n) const;
   double sharedCycles(int64_t m, int64_t n) const;
   /// Into how many equal parts can a tile of m x n be cut so that each thread has its share of every part? As
   /// few as `enough` says will do, at most 4; 1 where it cannot be cut.
   int64_t parts(int64_t m, int64_t n, llvm::function_ref<bool(int64_t)> enough) const;
 };
+
+/// Are there matrix instructions for operands and sums of these types?
+bool hasMatrixTypes(const GemmFeature &g);
+
+/// How far one instruction reaches along k: 32 bytes.
+int64_t matrixDepth(const GemmFeature &g);
+
+/// Does the instruction's first operand come out of registers? Operands of other than 16 bits that lie across
+/// k in shared memory are read into them.
+bool firstInRegisters(const GemmFeature &g, bool swapped);
 
 /// A plan for all products of the launch; none where one of them is no wgmma.
 std::optional<WGMMAPlan> planWGMMA(const LaunchFeatures &features, const LaunchHints &hints,

@@ -2,6 +2,7 @@
 // The tile extents are the source's; this file picks the matrix instruction, the split over warps, roles,
 // stages and engines. Numbers and their reasons: docs/Schedules.md.
 #include "ScheduleNVIDIA.h"
+#include "BufferLayouts.h"
 #include "Divisibility.h"
 #include "LaunchCost.h"
 #include "PlanWGMMA.h"
@@ -59,16 +60,14 @@ private:
 
 } // namespace
 
-static bool is16BitFloat(Type t) { return t.isF16() || t.isBF16(); }
-
 //===----------------------------------------------------------------------===//
 // Matrix instructions
 //===----------------------------------------------------------------------===//
 
 bool Scheduler::mmaLegal(const GemmFeature &g) const {
-  if (g.a != g.b || g.m % 16 || g.n % 8 || g.k % 16)
-    return false;
-  return is16BitFloat(g.a) && (g.acc.isF32() || (g.acc.isF16() && g.a.isF16()));
+  bool float8 = g.a.getIntOrFloatBitWidth() == 8 && isa<FloatType>(g.a);
+  return hasMatrixTypes(g) && (!float8 || target.smVersion >= 89) && g.m % 16 == 0 && g.n % 8 == 0 &&
+         g.k % matrixDepth(g) == 0;
 }
 
 /// Warps over rows and columns: near-square warp tiles read the fewest operand bytes per product.
@@ -129,12 +128,14 @@ void Scheduler::chooseRoles() {
 void Scheduler::instFor(GemmOp gemm) {
   const GemmFeature g = describeGemm(gemm);
   if (plan.wgmma) {
-    gemm.setInstAttr(InstAttr::get(b.getContext(), InstKind::wgmma, {64, plan.wgmma->width(g.m, g.n), 16},
-                                   plan.wgmma->swapped, g.aInRegisters, 1));
+    gemm.setInstAttr(InstAttr::get(b.getContext(), InstKind::wgmma,
+                                   {64, plan.wgmma->width(g.m, g.n), matrixDepth(g)}, plan.wgmma->swapped,
+                                   firstInRegisters(g, plan.wgmma->swapped), 1));
     return;
   }
   if (plan.mma && mmaLegal(g)) {
-    gemm.setInstAttr(InstAttr::get(b.getContext(), InstKind::mma_sync, {16, 8, 16}, false, true, 1));
+    gemm.setInstAttr(
+        InstAttr::get(b.getContext(), InstKind::mma_sync, {16, 8, matrixDepth(g)}, false, true, 1));
     return;
   }
   usePlainUnits(g, target);
@@ -196,8 +197,7 @@ bool Scheduler::staged(LaunchOp l, Width width) const {
   bool any = false;
   l.walk([&](StoreOp store) {
     auto view = dyn_cast<ViewType>(store.getDest().getType());
-    if (view && view.getElementType().getIntOrFloatBitWidth() == 16 && mappable(view))
-      any = true;
+    any |= stagedBytes(store) && mappable(view);
   });
   return any;
 }
@@ -208,7 +208,7 @@ int64_t Scheduler::stagingBytes(LaunchOp l, Width width) const {
   if (staged(l, width))
     l.walk([&](StoreOp store) {
       if (isa<ViewType>(store.getDest().getType()))
-        staging = std::max(staging, store.getValue().getType().getNumElements() * 2);
+        staging = std::max(staging, stagedBytes(store));
     });
   return staging;
 }

@@ -155,6 +155,17 @@ static bool isAlone(GemmOp gemm) {
               .wasInterrupted();
 }
 
+bool tilec::tile::holdsNeighbours(InstAttr inst, Type element, bool transA, bool transB) {
+  bool acrossK = inst.getSwapped() ? !transB : transA;
+  return inst.getKind() == InstKind::wgmma && inst.getAReg() && element.getIntOrFloatBitWidth() == 8 &&
+         acrossK;
+}
+
+static bool hasNeighbours(GemmOp gemm) {
+  return holdsNeighbours(gemm.getInstAttr(), getElementTypeOf(gemm.getA().getType()), gemm.getTransA(),
+                         gemm.getTransB());
+}
+
 Layout ThreadLayouts::accumulator(GemmOp gemm) const {
   auto [m, n, k] = gemmExtents(gemm);
   InstAttr inst = gemm.getInstAttr();
@@ -162,8 +173,8 @@ Layout ThreadLayouts::accumulator(GemmOp gemm) const {
   WarpGrid grid{part.empty() ? 1 : part[0], part.size() < 2 ? 1 : part[1]};
   Layout l;
   if (inst.getKind() == InstKind::wgmma)
-    l = inst.getSwapped() ? wgmmaAccumulator(n, m, grid.transposed()).transpose()
-                          : wgmmaAccumulator(m, n, grid);
+    l = inst.getSwapped() ? wgmmaAccumulator(n, m, grid.transposed(), hasNeighbours(gemm)).transpose()
+                          : wgmmaAccumulator(m, n, grid, hasNeighbours(gemm));
   else if (inst.getSwapped())
     l = finish(
         accumulatorTile(*atomOf(inst, getElementTypeOf(gemm.getA().getType())), n, m, grid.transposed())
@@ -183,17 +194,19 @@ Layout ThreadLayouts::operand(GemmOp gemm, unsigned which) const {
   ArrayRef<int64_t> part = partition;
   WarpGrid grid{part.empty() ? 1 : part[0], part.size() < 2 ? 1 : part[1]};
   Type element = getElementTypeOf(gemm.getA().getType());
-  const MatrixAtom *atom = inst.getKind() == InstKind::wgmma
-                               ? matrixAtom(MatrixKind::WGMMA, element.getIntOrFloatBitWidth(), 64,
-                                            inst.getShape()[1], inst.getShape()[2])
-                               : atomOf(inst, element);
+  unsigned bits = element.getIntOrFloatBitWidth();
+  MatrixAtom atom = inst.getKind() == InstKind::wgmma
+                        ? *matrixAtom(MatrixKind::WGMMA, bits, 64, inst.getShape()[1], inst.getShape()[2])
+                        : *atomOf(inst, element);
+  if (hasNeighbours(gemm))
+    atom.a = *wgmmaA(bits, /*neighbours=*/true);
   DimId over = inst.getKind() == InstKind::wgmma ? DimId::Group : DimId::Warp;
   Layout l;
   if (inst.getSwapped())
-    l = which == 0 ? operandBTile(*atom, k, m, grid.transposed(), over).transpose()
-                   : operandATile(*atom, n, k, grid.transposed(), over).transpose();
+    l = which == 0 ? operandBTile(atom, k, m, grid.transposed(), over).transpose()
+                   : operandATile(atom, n, k, grid.transposed(), over).transpose();
   else
-    l = which == 0 ? operandATile(*atom, m, k, grid, over) : operandBTile(*atom, k, n, grid, over);
+    l = which == 0 ? operandATile(atom, m, k, grid, over) : operandBTile(atom, k, n, grid, over);
   if (inst.getKind() != InstKind::wgmma)
     l = finish(l);
   if (which == 0 ? gemm.getTransA() : gemm.getTransB())

@@ -38,6 +38,10 @@ private:
   ThreadShape threads;
 };
 
+/// Does this wgmma take bytes that lie across k out of registers? ldmatrix turns pairs of them, so that a
+/// lane gets neighbouring rows, and so do the sums.
+bool holdsNeighbours(InstAttr inst, mlir::Type element, bool transA, bool transB);
+
 /// Layout of an operand that a generic of iteration layout `iteration` reads at `map`: some of the axes, in
 /// some order. None for any other map.
 std::optional<Layout> operandLayout(const Layout &iteration, mlir::AffineMap map);

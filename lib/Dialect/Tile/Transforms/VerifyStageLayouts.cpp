@@ -1,4 +1,5 @@
 //===- VerifyStageLayouts.cpp - what each op needs of its layouts ----------===//
+#include "ThreadLayouts.h"
 #include "VerifyStage.h"
 
 #include "tilec/Support/LayoutDecisions.h"
@@ -222,18 +223,24 @@ LogicalResult verifyProduct(const Product &product) {
   if (!kind || !element.isIntOrFloat() || product.inst.getKSlices() > 1)
     return success(); // partial sums over K have layouts of their own
   ArrayRef<int64_t> shape = product.inst.getShape();
-  const MatrixAtom *atom = matrixAtom(*kind, element.getIntOrFloatBitWidth(), shape[0], shape[1], shape[2]);
-  if (!atom)
+  unsigned bits = element.getIntOrFloatBitWidth();
+  const MatrixAtom *known = matrixAtom(*kind, bits, shape[0], shape[1], shape[2]);
+  if (!known)
     return product.op->emitError() << product.inst << " is no instruction for operands of " << element;
+  MatrixAtom atom = *known;
+  if (holdsNeighbours(product.inst, element, product.transA, product.transB)) {
+    atom.a = *wgmmaA(bits, /*neighbours=*/true);
+    atom.d = wgmmaD(shape[1], /*neighbours=*/true);
+  }
   bool swapped = product.inst.getSwapped();
-  if (failed(verifyFragment(product, "accumulator", product.acc, atom->d, swapped)))
+  if (failed(verifyFragment(product, "accumulator", product.acc, atom.d, swapped)))
     return failure();
   // Swapped: the instruction computes B^T A^T, so its first operand is the tile's second.
   auto verifyOperand = [&](StringRef name, Value operand, bool first, bool transposed) -> LogicalResult {
     if (auto tile = dyn_cast<TileType>(operand.getType())) {
       if (*kind == MatrixKind::WGMMA && !first)
         return product.op->emitError() << name << " of wgmma must be in shared memory, got " << tile;
-      return verifyFragment(product, name, tile, first ? atom->a : atom->b, transposed != swapped);
+      return verifyFragment(product, name, tile, first ? atom.a : atom.b, transposed != swapped);
     }
     if (*kind != MatrixKind::WGMMA)
       return success();
