@@ -122,6 +122,23 @@ static int64_t take_point(const tile_gen_launch *launch, const tile_gen_variant 
   return tilert_count_blocks(launch, values);
 }
 
+static tile_status launch_planned(call_state *call, const tile_gen_launch *launch, uint64_t *values,
+                                  int64_t blocks, launch_plan *plan) {
+  const tile_gen_variant *variant = plan ? plan->variant : NULL;
+  if (UNLIKELY(!variant)) {
+    variant = tilert_choose_variant(call, launch, values, call->loaded ? call->loaded->selected : NULL);
+    if (!variant)
+      return TILE_ERR_NO_VARIANT;
+    if (plan)
+      plan->variant = variant;
+  }
+  if (call->mode == TILE_MODE_CHECK)
+    return TILE_OK;
+  if (variant->point)
+    blocks = take_point(launch, variant, values);
+  return tilert_backend(call->backend)->launch(call, launch, variant, values, blocks, plan);
+}
+
 tile_status tile_rt_launch(tile_call *opaque, int32_t number, uint64_t *values) {
   call_state *call = call_of(opaque);
   if (call->mode == TILE_MODE_WORKSPACE)
@@ -134,16 +151,12 @@ tile_status tile_rt_launch(tile_call *opaque, int32_t number, uint64_t *values) 
   }
   if (UNLIKELY(blocks == 0 || call->short_space))
     return TILE_OK;
-  if (call->mode == TILE_MODE_CHECK)
-    return tilert_choose_variant(call, launch, values, NULL) ? TILE_OK : TILE_ERR_NO_VARIANT;
   tile_status s;
-  if (!call->entered && UNLIKELY((s = enter(call))))
+  if (call->mode == TILE_MODE_RUN && !call->entered && UNLIKELY((s = enter(call))))
     return s;
-  const tile_gen_variant *variant = tilert_choose_variant(call, launch, values, call->loaded->selected);
-  if (variant && variant->point)
-    blocks = take_point(launch, variant, values);
-  s = variant ? tilert_backend(call->backend)->launch(call, launch, variant, values, blocks)
-              : TILE_ERR_NO_VARIANT;
+  launch_plan *plan = tilert_take_plan(call, launch, values);
+  s = launch_planned(call, launch, values, blocks, plan);
+  tilert_release_plan(plan);
   if (UNLIKELY(s))
     tilert_leave(call);
   return s;
@@ -165,19 +178,13 @@ tile_status tile_rt_end(tile_call *opaque) {
 
 tile_status tile_rt_load(const tile_gen_library *library, tile_device device) {
   error_place place = NO_PLACE(library->name);
-  int32_t backend = BACKEND_NONE;
+  int32_t backend = tilert_backend_of(device.type);
   if (library->abi != TILE_RT_ABI) {
     place.expected = TILE_RT_ABI;
     place.actual = library->abi;
     return tilert_fail(TILE_ERR_ABI, &place, "the object was built for runtime ABI %d, this runtime has %d",
                        library->abi, TILE_RT_ABI);
   }
-  if (device.type == TILE_DEVICE_CPU)
-    backend = BACKEND_CPU;
-  else if (device.type == TILE_DEVICE_CUDA || device.type == TILE_DEVICE_CUDA_MANAGED)
-    backend = BACKEND_CUDA;
-  else if (device.type == TILE_DEVICE_ROCM)
-    backend = BACKEND_HIP;
   if (backend == BACKEND_NONE || device.id < 0)
     return tilert_fail(TILE_ERR_NO_DEVICE, &place, "there is no device %d:%d", device.type, device.id);
   /* A call without tensors: enters the device and leaves it again. */

@@ -1,9 +1,9 @@
 /*===- check.c - tile_rt_begin: every check that needs no device ------------===*
  *
- * Runs before each launch, so the passing path is straight loops over the
- * tables with no calls and no memory beyond the stack; texts are made out of
- * line. Two passes, because the strides of one tensor may name an extent of a
- * later one: extents of all tensors, then strides and the rest.
+ * What accept.c does not let pass at once is looked at here, in the promised
+ * order: the first failure is the one that is reported. Two passes, because the
+ * strides of one tensor may name an extent of a later one: extents of all
+ * tensors, then strides and the rest.
  *
  *===------------------------------------------------------------------------===*/
 #include "tile_rt_internal.h"
@@ -143,6 +143,17 @@ static COLD tile_status fail_zero_stride(const call_state *call, int32_t arg, in
   return tilert_fail(TILE_ERR_STRIDE, &place,
                      "argument %s (%d), dim %d: a written tensor must not have stride 0",
                      call->kernel->args[arg].name, arg, dim);
+}
+
+static COLD tile_status fail_overlap(const call_state *call, int32_t arg, int32_t first, int32_t second,
+                                     const uint64_t *strides) {
+  error_place place = place_of(call, arg, first, 0, (int64_t)strides[first]);
+  return tilert_fail(
+      TILE_ERR_STRIDE, &place,
+      "argument %s (%d), dim %d: a written tensor must not overlap itself: strides %lld and %lld "
+      "(dim %d) meet",
+      call->kernel->args[arg].name, arg, first, (long long)strides[first], (long long)strides[second],
+      second);
 }
 
 static COLD tile_status fail_width(const call_state *call, int32_t arg) {
@@ -300,8 +311,45 @@ static int is_row_major(const uint64_t *view, const int64_t *rows, int32_t rank)
   return 1;
 }
 
-static tile_status check_memory(const call_state *call, int32_t arg, const uint64_t *view,
-                                const int64_t *rows, int64_t elements, tensor_range *range) {
+/* Past one end of the address space and in again at the other. */
+static int wraps_around(const tile_tensor *t, uint64_t address, int64_t low, int64_t high) {
+  uint64_t end;
+  return address < (uint64_t)(uintptr_t)t->data || address < (uint64_t)-low ||
+         __builtin_add_overflow(address, (uint64_t)high, &end);
+}
+
+static uint64_t divisor(uint64_t a, uint64_t b) {
+  while (b) {
+    uint64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+/* Two steps along one dimension that end where steps along another do. What takes three dimensions to meet
+   stays unseen. No stride of an extent above 1 is 0 here. */
+static int meet(uint64_t size, int64_t stride, uint64_t other_size, int64_t other_stride) {
+  if (size == 1 || other_size == 1)
+    return 0;
+  uint64_t a = stride < 0 ? -(uint64_t)stride : (uint64_t)stride;
+  uint64_t b = other_stride < 0 ? -(uint64_t)other_stride : (uint64_t)other_stride, common = divisor(a, b);
+  return b / common < size && a / common < other_size;
+}
+
+static tile_status check_overlap(const call_state *call, int32_t arg, const uint64_t *view) {
+  int32_t rank = call->kernel->args[arg].rank;
+  const uint64_t *sizes = view + 1, *strides = sizes + rank;
+  for (int32_t i = 0; i < rank; ++i)
+    for (int32_t j = i + 1; j < rank; ++j)
+      if (UNLIKELY(meet(sizes[i], (int64_t)strides[i], sizes[j], (int64_t)strides[j])))
+        return fail_overlap(call, arg, i, j, strides);
+  return TILE_OK;
+}
+
+static tile_status check_memory(const call_state *call, int32_t arg, const tile_tensor *t,
+                                const uint64_t *view, const int64_t *rows, int64_t elements,
+                                tensor_range *range) {
   const tile_gen_arg *a = &call->kernel->args[arg];
   range->arg = arg;
   range->written = (a->access & TILE_ACCESS_OUT) != 0;
@@ -320,6 +368,13 @@ static tile_status check_memory(const call_state *call, int32_t arg, const uint6
     return fail_width(call, arg);
   if (UNLIKELY(call->kernel->index_bits == 32 && (high > INT64_C(0x80000000) || low < -INT64_C(0x80000000))))
     return fail_width(call, arg);
+  if (UNLIKELY(call->mode != TILE_MODE_WORKSPACE && wraps_around(t, view[0], low, high)))
+    return fail_width(call, arg);
+  if (a->strides && (a->access & TILE_ACCESS_OUT)) {
+    tile_status s = check_overlap(call, arg, view);
+    if (UNLIKELY(s))
+      return s;
+  }
   range->contiguous = !a->strides || (uint8_t)is_row_major(view, rows, a->rank);
   range->low = view[0] + (uint64_t)low;
   range->high = view[0] + (uint64_t)high;
@@ -327,20 +382,6 @@ static tile_status check_memory(const call_state *call, int32_t arg, const uint6
 }
 
 /*===- Devices ----------------------------------------------------------------*/
-
-static int32_t backend_of(int32_t type) {
-  switch (type) {
-  case TILE_DEVICE_CPU:
-    return BACKEND_CPU;
-  case TILE_DEVICE_CUDA:
-  case TILE_DEVICE_CUDA_MANAGED:
-    return BACKEND_CUDA;
-  case TILE_DEVICE_ROCM:
-    return BACKEND_HIP;
-  default:
-    return BACKEND_NONE;
-  }
-}
 
 static COLD tile_status fail_unknown_device(const call_state *call, int32_t arg, tile_device device) {
   error_place place = place_of(call, arg, -1, 0, device.type);
@@ -354,9 +395,8 @@ static COLD tile_status fail_launch_device(const call_state *call, tile_device d
   return tilert_fail(TILE_ERR_DEVICE_MISMATCH, &place, "launch: %s", text);
 }
 
-/* All tensors live on one device, and the launch descriptor agrees. */
-static tile_status find_device(call_state *call, const tile_launch *launch,
-                               const tile_tensor *const *tensors) {
+/* All tensors live on one device. */
+static tile_status find_device(call_state *call, const tile_tensor *const *tensors) {
   const tile_gen_kernel *kernel = call->kernel;
   tile_device device = {TILE_DEVICE_NONE, -1};
   int32_t n = 0;
@@ -366,26 +406,31 @@ static tile_status find_device(call_state *call, const tile_launch *launch,
     tile_device d = tensors[n]->device;
     if (n++ == 0) {
       device = d;
-      call->backend = backend_of(d.type);
+      call->backend = tilert_backend_of(d.type);
       if (UNLIKELY(call->backend == BACKEND_NONE))
         return fail_unknown_device(call, arg, d);
     } else if (UNLIKELY(d.id != device.id ||
-                        (d.type != device.type && backend_of(d.type) != call->backend))) {
+                        (d.type != device.type && tilert_backend_of(d.type) != call->backend))) {
       return fail_device(call, arg, device, d);
     }
   }
   call->device = device.id;
+  return TILE_OK;
+}
+
+/* The launch descriptor agrees with the tensors, or names the device where there are none. */
+static tile_status check_launch_device(call_state *call, const tile_launch *launch) {
   if (!launch)
     return TILE_OK;
   if (launch->device.type != TILE_DEVICE_NONE) {
-    int32_t backend = backend_of(launch->device.type);
+    int32_t backend = tilert_backend_of(launch->device.type);
     if (UNLIKELY(backend == BACKEND_NONE))
       return fail_unknown_device(call, -1, launch->device);
-    if (n == 0) {
+    if (call->kernel->num_tensors == 0) {
       call->backend = backend;
       call->device = launch->device.id;
     } else if (UNLIKELY(backend != call->backend ||
-                        (launch->device.id >= 0 && launch->device.id != device.id))) {
+                        (launch->device.id >= 0 && launch->device.id != call->device))) {
       return fail_launch_device(call, launch->device, "its device is not the tensors' device");
     }
   }
@@ -454,7 +499,7 @@ static tile_status read_strides(const call_state *call, const tile_tensor *const
     if (UNLIKELY(s))
       return s;
     bases[n] = view[0];
-    if (check && UNLIKELY((s = check_memory(call, arg, view, rows, elements, &ranges[n]))))
+    if (check && UNLIKELY((s = check_memory(call, arg, tensors[n], view, rows, elements, &ranges[n]))))
       return s;
     ++n;
     view += 1 + 2 * a->rank;
@@ -505,21 +550,35 @@ static COLD tile_status fail_table(const call_state *call) {
   return tilert_fail(TILE_ERR_INTERNAL, &place, "the kernel's table is malformed");
 }
 
+tile_status tilert_check_in_order(call_state *call, const tile_launch *launch,
+                                  const tile_tensor *const *tensors, int64_t *symbols, uint64_t *views) {
+  tensor_range ranges[MAX_TENSORS];
+  uint64_t bases[MAX_TENSORS];
+  tile_status s = read_extents(call, tensors, symbols, views);
+  if (s || (s = read_strides(call, tensors, symbols, views, ranges, bases)))
+    return s;
+  if (call->mode == TILE_MODE_WORKSPACE)
+    return TILE_OK;
+  if ((s = find_device(call, tensors)) || (s = check_launch_device(call, launch)))
+    return s;
+  return call->flags & TILE_LAUNCH_NO_CHECKS ? TILE_OK : check_aliases(call, ranges, bases);
+}
+
 tile_status tile_rt_begin(tile_call *opaque, const tile_gen_library *library, int32_t kernel, int32_t mode,
                           const tile_launch *launch, uint64_t *bytes, const tile_tensor *const *tensors,
                           int64_t *symbols, uint64_t *views) {
   call_state *call = call_of(opaque);
   if (UNLIKELY(library->abi != TILE_RT_ABI))
     return fail_abi(library);
-  memset(call, 0, sizeof(*call));
-  call->library = library;
-  call->kernel = &library->kernels[kernel];
-  call->views = views;
-  call->bytes = bytes;
-  call->mode = mode;
-  call->variant = -1;
-  call->backend = BACKEND_NONE;
-  call->device = -1;
+  call_state fresh = {.library = library,
+                      .kernel = &library->kernels[kernel],
+                      .views = views,
+                      .bytes = bytes,
+                      .mode = mode,
+                      .variant = -1,
+                      .backend = BACKEND_NONE,
+                      .device = -1};
+  *call = fresh;
   if (UNLIKELY(call->kernel->num_tensors > MAX_TENSORS))
     return fail_table(call);
   tile_status s = TILE_OK;
@@ -527,17 +586,7 @@ tile_status tile_rt_begin(tile_call *opaque, const tile_gen_library *library, in
     return s;
   if (mode == TILE_MODE_WORKSPACE && UNLIKELY(!bytes))
     return fail_descriptor(call, TILE_ERR_NULL_ARG, "bytes is NULL", 0, 0);
-  tensor_range ranges[MAX_TENSORS];
-  uint64_t bases[MAX_TENSORS];
-  if (UNLIKELY((s = read_extents(call, tensors, symbols, views))))
-    return s;
-  if (UNLIKELY((s = read_strides(call, tensors, symbols, views, ranges, bases))))
-    return s;
-  if (mode == TILE_MODE_WORKSPACE)
-    return TILE_OK;
-  if (UNLIKELY((s = find_device(call, launch, tensors))))
-    return s;
-  if (call->flags & TILE_LAUNCH_NO_CHECKS)
-    return TILE_OK;
-  return check_aliases(call, ranges, bases);
+  if (LIKELY(mode != TILE_MODE_WORKSPACE && tilert_accept(call, tensors, symbols, views)))
+    return check_launch_device(call, launch);
+  return tilert_check_in_order(call, launch, tensors, symbols, views);
 }

@@ -72,7 +72,8 @@ static tile_status cpu_count(int32_t *count) {
 }
 
 static tile_status cpu_launch(call_state *call, const tile_gen_launch *launch, const tile_gen_variant *v,
-                              const uint64_t *values, int64_t blocks) {
+                              const uint64_t *values, int64_t blocks, launch_plan *plan) {
+  (void)plan;
   pool_job job;
   memset(&job, 0, sizeof(job));
   job.work = v->work;

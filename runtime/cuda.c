@@ -2,7 +2,7 @@
  *
  * Contexts: a stream names its context; without one (or with the driver's two
  * pseudo streams) the device's primary context is used. It is pushed only when
- * it is not current, and popped before the call returns.
+ * it is not current and something needs it, and popped before the call returns.
  *
  * Images: one CUlibrary per image and process, for all contexts. Loading means
  * also fetching every kernel, since the driver accepts a whole image for
@@ -72,15 +72,11 @@ static void cuda_leave(call_state *call) {
   CUcontext context;
   if (cu && call->restore)
     cu->cuCtxPopCurrent(&context);
-  call->restore = 0;
+  call->restore = call->current = 0;
 }
 
 /* The tensors' device must be the stream's. */
-static tile_status check_device(const cuda_api *cu, call_state *call) {
-  CUdevice device = 0;
-  CUresult error = cu->cuCtxGetDevice(&device);
-  if (UNLIKELY(error))
-    return tilert_cuda_fail(cu, call->kernel->name, "cuCtxGetDevice", error);
+static tile_status check_device(call_state *call, CUdevice device) {
   if (call->device < 0)
     call->device = device;
   if (LIKELY(call->device == device))
@@ -93,11 +89,8 @@ static tile_status check_device(const cuda_api *cu, call_state *call) {
                      call->device);
 }
 
-static tile_status cuda_enter(call_state *call) {
+static tile_status make_current(const cuda_api *cu, call_state *call) {
   tile_status s = TILE_OK;
-  const cuda_api *cu = tilert_cuda_driver(call->kernel->name, &s);
-  if (UNLIKELY(!cu))
-    return s;
   CUcontext context = find_context(cu, call, &s), current = NULL;
   if (UNLIKELY(s))
     return s;
@@ -106,10 +99,40 @@ static tile_status cuda_enter(call_state *call) {
     error = cu->cuCtxPushCurrent(context);
     call->restore = error == CUDA_SUCCESS;
   }
+  call->current = error == CUDA_SUCCESS;
+  return LIKELY(!error) ? TILE_OK
+                        : tilert_cuda_fail(cu, call->kernel->name, "making the context current", error);
+}
+
+static tile_status check_stream(const cuda_api *cu, call_state *call) {
+  CUdevice device = 0;
+  int direct = cu->cuStreamGetDevice != NULL;
+  CUresult error =
+      direct ? cu->cuStreamGetDevice((CUstream)call->stream, &device) : cu->cuCtxGetDevice(&device);
   if (UNLIKELY(error))
-    return tilert_cuda_fail(cu, call->kernel->name, "making the context current", error);
-  if (is_real_stream(call->stream))
-    s = check_device(cu, call);
+    return tilert_cuda_fail(cu, call->kernel->name, direct ? "cuStreamGetDevice" : "cuCtxGetDevice", error);
+  return check_device(call, device);
+}
+
+/* A CUkernel runs in the context of its stream, whatever is current: with a stream whose device is known, a
+   library that is loaded needs nothing else, until a tensor map must be encoded. */
+static tile_status cuda_enter(call_state *call) {
+  tile_status s = TILE_OK;
+  const cuda_api *cu = tilert_cuda_driver(call->kernel->name, &s);
+  if (UNLIKELY(!cu))
+    return s;
+  int stream = is_real_stream(call->stream), direct = stream && cu->cuStreamGetDevice;
+  if (direct) {
+    if (UNLIKELY((s = check_stream(cu, call))))
+      return s;
+    call->loaded = tilert_loaded(call->library, BACKEND_CUDA, call->device);
+    if (LIKELY(call->loaded != NULL))
+      return TILE_OK;
+  }
+  if (UNLIKELY((s = make_current(cu, call))))
+    return s;
+  if (stream && !direct)
+    s = check_stream(cu, call);
   if (LIKELY(!s))
     call->loaded = tilert_load(call->library, call->kernel->name, BACKEND_CUDA, call->device,
                                !(call->flags & TILE_LAUNCH_NO_LAZY_LOAD), &s);
@@ -295,74 +318,66 @@ static COLD tile_status fail_map(const call_state *call, const tile_gen_map *map
                      map->arg, p.dim, p.text, (long long)p.expected, (long long)p.actual);
 }
 
-/* Encoding is a pure function of its arguments and costs more than all checks of
-   a tensor; each thread keeps its last maps. */
-typedef struct map_key {
-  map_geometry geometry;
-  int32_t type, rank, interleave, swizzle, l2_promotion, oob_fill, clear_bit;
-  int32_t filled;
-} map_key;
-
-enum { CACHED_MAPS = 16 };
-
-static __thread struct {
-  map_key key;
-  tensor_map map;
-} map_cache[CACHED_MAPS];
-
-static CUresult encode(const cuda_api *cu, const tile_gen_map *map, const map_key *key, tensor_map *out) {
-  const map_geometry *g = &key->geometry;
-  CUresult error = cu->cuTensorMapEncodeTiled(
-      out, map->type, (uint32_t)map->rank, (void *)(uintptr_t)g->address, g->dims, g->strides + 1, g->box,
-      g->steps, map->interleave, map->swizzle, map->l2_promotion, map->oob_fill);
-  if (!error && key->clear_bit)
-    out->words[1] &= ~(UINT64_C(1) << 21);
-  return error;
-}
-
-static tile_status encode_map(const cuda_api *cu, const call_state *call, const tile_gen_map *map,
+static tile_status encode_map(const cuda_api *cu, call_state *call, const tile_gen_map *map,
                               const uint64_t *values, tensor_map *out) {
-  map_key key;
-  memset(&key, 0, sizeof(key));
-  map_problem p = tilert_map_geometry(call->kernel, map, values, &key.geometry);
+  map_geometry g;
+  map_problem p = tilert_map_geometry(call->kernel, map, values, &g);
   if (UNLIKELY(p.text != NULL))
     return fail_map(call, map, p);
-  key.type = map->type;
-  key.rank = map->rank;
-  key.interleave = map->interleave;
-  key.swizzle = map->swizzle;
-  key.l2_promotion = map->l2_promotion;
-  key.oob_fill = map->oob_fill;
-  key.clear_bit = call->loaded->clear_small_map_bit && tilert_map_is_small_and_sparse(map, &key.geometry);
-  key.filled = 1;
-  uint64_t mixed = (key.geometry.address ^ (uint64_t)(uintptr_t)map) * UINT64_C(0x9e3779b97f4a7c15);
-  uint32_t place = (uint32_t)(mixed >> 60) % CACHED_MAPS;
-  if (LIKELY(memcmp(&map_cache[place].key, &key, sizeof(key)) == 0)) {
-    *out = map_cache[place].map;
-    return TILE_OK;
-  }
-  CUresult error = encode(cu, map, &key, out);
+  tile_status s = call->current ? TILE_OK : make_current(cu, call);
+  if (UNLIKELY(s))
+    return s;
+  CUresult error = cu->cuTensorMapEncodeTiled(
+      out, map->type, (uint32_t)map->rank, (void *)(uintptr_t)g.address, g.dims, g.strides + 1, g.box,
+      g.steps, map->interleave, map->swizzle, map->l2_promotion, map->oob_fill);
   if (UNLIKELY(error)) {
     error_place where = {call->kernel->name, map->arg, -1, 0, 0, TILE_NATIVE_CUDA, error};
     return tilert_fail(TILE_ERR_TENSOR_MAP, &where, "cuTensorMapEncodeTiled refused argument %d (error %d)",
                        map->arg, error);
   }
-  map_cache[place].key = key;
-  map_cache[place].map = *out;
+  if (call->loaded->clear_small_map_bit && tilert_map_is_small_and_sparse(map, &g))
+    out->words[1] &= ~(UINT64_C(1) << 21);
+  return TILE_OK;
+}
+
+/* A plan's map fits the values up to the address. */
+static tile_status refresh_map(const cuda_api *cu, call_state *call, const tile_gen_map *map, int32_t i,
+                               const uint64_t *values, launch_plan *plan) {
+  uint64_t address = values[map->slot];
+  uint32_t bit = UINT32_C(1) << i;
+  if (plan->maps_made & bit) {
+    if (plan->addresses[i] == address)
+      return TILE_OK;
+    plan->addresses[i] = address;
+    /* Not where encoding needs a correction afterwards: what the driver does to it here is unknown. */
+    if (!call->loaded->clear_small_map_bit &&
+        cu->cuTensorMapReplaceAddress(&plan->maps[i], (void *)(uintptr_t)address) == CUDA_SUCCESS)
+      return TILE_OK;
+  }
+  plan->maps_made &= ~bit;
+  tile_status s = encode_map(cu, call, map, values, &plan->maps[i]);
+  if (UNLIKELY(s))
+    return s;
+  plan->addresses[i] = address;
+  plan->maps_made |= bit;
   return TILE_OK;
 }
 
 static tile_status cuda_launch(call_state *call, const tile_gen_launch *launch, const tile_gen_variant *v,
-                               const uint64_t *values, int64_t blocks) {
+                               const uint64_t *values, int64_t blocks, launch_plan *plan) {
   tile_status s = TILE_OK;
   const cuda_api *cu = tilert_cuda_driver(call->kernel->name, &s);
   if (UNLIKELY((s = tilert_before_launch(call, launch, v, &blocks))))
     return s;
-  tensor_map maps[MAX_MAPS];
+  tensor_map unplanned[MAX_MAPS];
+  tensor_map *maps = plan ? plan->maps : unplanned;
   void *params[MAX_PARAMS];
-  for (int32_t i = 0; i < v->num_maps; ++i)
-    if (UNLIKELY((s = encode_map(cu, call, &v->maps[i], values, &maps[i]))))
+  for (int32_t i = 0; i < v->num_maps; ++i) {
+    s = plan ? refresh_map(cu, call, &v->maps[i], i, values, plan)
+             : encode_map(cu, call, &v->maps[i], values, &maps[i]);
+    if (UNLIKELY(s))
       return s;
+  }
   uint64_t seed;
   tilert_launch_params(v, values, maps, &seed, params);
   CUlaunchAttribute attribute;

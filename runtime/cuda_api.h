@@ -70,6 +70,7 @@ typedef struct cuda_api {
 #define CUDA_FUNCTION(name, ...) CUresult (*name)(__VA_ARGS__);
 #include "cuda_symbols.def"
 #undef CUDA_FUNCTION
+  CUresult (*cuStreamGetDevice)(CUstream stream, CUdevice *device); /* CUDA 12.8; before: NULL */
 } cuda_api;
 
 /* cuda_driver.c */

@@ -57,10 +57,10 @@ typedef CUresult (*get_proc_fn)(const char *name, void **function, int32_t versi
                                 int32_t *found);
 
 /* ISO C has no cast from void * to a function pointer. */
-static int find_function(get_proc_fn get, const char *name, void *slot) {
+static int find_function(get_proc_fn get, const char *name, int32_t version, void *slot) {
   void *address = NULL;
   int32_t found = 0;
-  if (get(name, &address, OLDEST_CUDA, 0, &found) != CUDA_SUCCESS || !address)
+  if (get(name, &address, version, 0, &found) != CUDA_SUCCESS || !address)
     return 0;
   memcpy(slot, &address, sizeof(address));
   return 1;
@@ -68,10 +68,12 @@ static int find_function(get_proc_fn get, const char *name, void *slot) {
 
 static const char *find_functions(get_proc_fn get) {
 #define CUDA_FUNCTION(name, ...)                                                                             \
-  if (!find_function(get, #name, &api.name))                                                                 \
+  if (!find_function(get, #name, OLDEST_CUDA, &api.name))                                                    \
     return #name;
 #include "cuda_symbols.def"
 #undef CUDA_FUNCTION
+  if (!find_function(get, "cuStreamGetDevice", 12080, &api.cuStreamGetDevice))
+    api.cuStreamGetDevice = NULL;
   return NULL;
 }
 

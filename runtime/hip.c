@@ -299,7 +299,8 @@ static COLD tile_status fail_grid(const call_state *call, const tile_gen_variant
 }
 
 static tile_status hip_launch(call_state *call, const tile_gen_launch *launch, const tile_gen_variant *v,
-                              const uint64_t *values, int64_t blocks) {
+                              const uint64_t *values, int64_t blocks, launch_plan *plan) {
+  (void)plan;
   tile_status s = tilert_before_launch(call, launch, v, &blocks);
   if (UNLIKELY(s))
     return s;

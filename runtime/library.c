@@ -127,6 +127,14 @@ static COLD loaded_state *load_slowly(library_state *state, const tile_gen_libra
   return *status ? NULL : loaded;
 }
 
+loaded_state *tilert_loaded(const tile_gen_library *library, int32_t backend, int32_t device) {
+  library_state *state = __atomic_load_n((library_state **)(void *)library->state, __ATOMIC_ACQUIRE);
+  if (UNLIKELY(!state || device < 0 || device >= MAX_DEVICES))
+    return NULL;
+  loaded_state *loaded = __atomic_load_n(&state->loaded[backend][device], __ATOMIC_ACQUIRE);
+  return loaded && __atomic_load_n(&loaded->ready, __ATOMIC_ACQUIRE) ? loaded : NULL;
+}
+
 loaded_state *tilert_load(const tile_gen_library *library, const char *kernel, int32_t backend,
                           int32_t device, int may_load, tile_status *status) {
   error_place place = NO_PLACE(kernel);
@@ -142,8 +150,8 @@ loaded_state *tilert_load(const tile_gen_library *library, const char *kernel, i
     *status = fail_memory(kernel);
     return NULL;
   }
-  loaded_state *loaded = __atomic_load_n(&state->loaded[backend][device], __ATOMIC_ACQUIRE);
-  if (LIKELY(loaded && __atomic_load_n(&loaded->ready, __ATOMIC_ACQUIRE)))
+  loaded_state *loaded = tilert_loaded(library, backend, device);
+  if (LIKELY(loaded != NULL))
     return loaded;
   if (!may_load) {
     *status = tilert_fail(
@@ -180,6 +188,7 @@ tile_status tile_rt_set_image_filter(const char *arch) {
   snprintf(image_filter, sizeof(image_filter), "%s", arch ? arch : "");
   for (library_state *l = __atomic_load_n(&all_libraries, __ATOMIC_ACQUIRE); l; l = l->next)
     for_each_loaded(l, 0);
+  tilert_forget_plans();
   pthread_rwlock_unlock(&runtime_lock);
   return TILE_OK;
 }
@@ -196,5 +205,6 @@ void tile_rt_shutdown(void) {
   for (int32_t b = 0; b < NUM_BACKENDS; ++b)
     tilert_backend(b)->shutdown();
   tilert_pool_shutdown();
+  tilert_forget_plans();
   pthread_rwlock_unlock(&runtime_lock);
 }

@@ -60,6 +60,7 @@ typedef struct call_state {
   const tile_gen_library *library;
   const tile_gen_kernel *kernel;
   const uint64_t *views;
+  uint64_t shapes; /* a hash of all extents, or less of them */
   uint64_t *bytes;
   void *stream;
   uint8_t *workspace;
@@ -73,8 +74,23 @@ typedef struct call_state {
   int32_t device;      /* -1: whatever the stream says */
   int32_t entered;     /* the runtime's lock is held and the back end was entered */
   int32_t short_space; /* the workspace is too small: launch nothing more */
+  int32_t current;     /* CUDA: the context of the call is current */
   int32_t restore;     /* CUDA: pop the context; HIP: 1 + the device to go back to */
 } call_state;
+
+static inline int32_t tilert_backend_of(int32_t device_type) {
+  switch (device_type) {
+  case TILE_DEVICE_CPU:
+    return BACKEND_CPU;
+  case TILE_DEVICE_CUDA:
+  case TILE_DEVICE_CUDA_MANAGED:
+    return BACKEND_CUDA;
+  case TILE_DEVICE_ROCM:
+    return BACKEND_HIP;
+  default:
+    return BACKEND_NONE;
+  }
+}
 
 static inline call_state *call_of(tile_call *call) { return (call_state *)(void *)call; }
 
@@ -112,15 +128,55 @@ typedef struct text_buffer {
 } text_buffer;
 void tilert_append(text_buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/*===- accept.c ---------------------------------------------------------------*/
+
+/* 1: the tensors pass all checks; backend, device, views and symbols are filled. 0: find out. */
+int tilert_accept(call_state *call, const tile_tensor *const *tensors, int64_t *symbols, uint64_t *views);
+
+/*===- check.c ----------------------------------------------------------------*/
+
+/* All checks of the tensors, the first failure first; what tilert_accept fills is filled. */
+tile_status tilert_check_in_order(call_state *call, const tile_launch *launch,
+                                  const tile_tensor *const *tensors, int64_t *symbols, uint64_t *views);
+
 /*===- call.c -----------------------------------------------------------------*/
 
 /* Ends the call after a failure: leaves the back end, releases the lock. */
 void tilert_leave(call_state *call);
 
+/*===- plan.c -----------------------------------------------------------------*/
+
+enum { PLAN_SLOTS = 64, PLAN_WORDS = 160, PLAN_MAPS = 8 };
+
+typedef struct tensor_map {
+  uint64_t words[16];
+} __attribute__((aligned(64))) tensor_map;
+
+/* The variant that a launch took in this thread, and its tensor maps. */
+typedef struct launch_plan {
+  tensor_map maps[PLAN_MAPS];
+  uint64_t addresses[PLAN_MAPS]; /* of the views the maps were made for */
+  const tile_gen_launch *launch;
+  const loaded_state *loaded;      /* NULL: a check without a device */
+  const tile_gen_variant *variant; /* NULL: not chosen yet */
+  int32_t backend;
+  int32_t wanted; /* variant by number; -1 */
+  uint32_t epoch;
+  uint32_t maps_made; /* bit i: maps[i] */
+  int32_t plannable;
+  int32_t words;
+  uint64_t masks[PLAN_SLOTS]; /* the bits of values that count; behind the slots all do */
+  uint64_t values[PLAN_WORDS];
+} launch_plan;
+
+/* The plan for these values, its variant NULL if they are new; NULL where none can be kept. The caller
+ * releases it. */
+launch_plan *tilert_take_plan(const call_state *call, const tile_gen_launch *launch, const uint64_t *values);
+void tilert_release_plan(launch_plan *plan);
+void tilert_forget_plans(void); /* of all threads */
+
 /*===- variant.c --------------------------------------------------------------*/
 
-/* The variant to run, among those of the selected images; NULL and the error set
-   when there is none. `selected` NULL: all images (for checks without a device). */
 /* Blocks of a grid: 0 = empty, -1 = more than can be launched. */
 int64_t tilert_count_blocks(const tile_gen_launch *launch, const uint64_t *grid);
 
@@ -132,6 +188,8 @@ static inline const uint64_t *tilert_point_grid(const tile_gen_launch *launch, i
   return values + launch->num_slots + launch->num_points + 1 + (int64_t)(point - 1) * launch->grid_rank;
 }
 
+/* The variant to run, among those of the selected images; NULL and the error set
+   when there is none. `selected` NULL: all images (for checks without a device). */
 const tile_gen_variant *tilert_choose_variant(const call_state *call, const tile_gen_launch *launch,
                                               const uint64_t *values, const uint8_t *selected);
 
@@ -159,6 +217,9 @@ tile_status tilert_select_images(const tile_gen_library *library, const char *ke
 
 library_state *tilert_library_state(const tile_gen_library *library); /* NULL: no memory */
 
+/* The state for a device, if it is loaded; else NULL. */
+loaded_state *tilert_loaded(const tile_gen_library *library, int32_t backend, int32_t device);
+
 /* The state for a device, loaded if need be. NULL with *status and the error set. */
 loaded_state *tilert_load(const tile_gen_library *library, const char *kernel, int32_t backend,
                           int32_t device, int may_load, tile_status *status);
@@ -170,13 +231,13 @@ const char *tilert_image_filter(void);
 /*===- Back ends --------------------------------------------------------------
  * enter: finds the device, makes it current, sets call->loaded. leave: undoes
  * what enter did. load: fills a loaded_state for a device that is current or
- * needs not be. unload: frees what load made in the driver. shutdown: releases
+ * needs not be. launch: `plan` may be NULL. unload: frees what load made in the driver. shutdown: releases
  * what the back end itself holds. All report their own errors. */
 typedef struct backend_ops {
   tile_status (*enter)(call_state *call);
   void (*leave)(call_state *call);
   tile_status (*launch)(call_state *call, const tile_gen_launch *launch, const tile_gen_variant *variant,
-                        const uint64_t *values, int64_t blocks);
+                        const uint64_t *values, int64_t blocks, launch_plan *plan);
   tile_status (*load)(library_state *state, const tile_gen_library *library, const char *kernel,
                       int32_t device, loaded_state *loaded);
   void (*unload)(library_state *state, loaded_state *loaded);
@@ -193,10 +254,6 @@ uint64_t tilert_schedule_seed(void);
 
 /*===- tensor_map.c -----------------------------------------------------------*/
 
-typedef struct tensor_map {
-  uint64_t words[16];
-} __attribute__((aligned(64))) tensor_map;
-
 /* Why a view cannot be a tensor map; text NULL: it can. */
 typedef struct map_problem {
   const char *text;
@@ -204,6 +261,8 @@ typedef struct map_problem {
   int64_t expected;
   int64_t actual;
 } map_problem;
+
+enum { MAP_ALIGNMENTS = 31 }; /* the bits of an address that any map looks at */
 
 /* The arguments of cuTensorMapEncodeTiled. */
 typedef struct map_geometry {

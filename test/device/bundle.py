@@ -30,6 +30,8 @@ DELAYED = ["gemm_f16_nn", "gemm_bf16_tt", "gemm_f32_nn", "attention_f16_64", "at
 AUTO = ["gemm_f16_nn", "gemm_f16_nt", "gemm_bf16_nn", "gemm_bf16_nt"]
 # Products of other types that torch has, too; all of them are checked.
 FAST_TYPES = ["gemm_e4m3_nt", "gemm_i8_nt", "gemm_tf32_nt", "gemm_tf32_nn"]
+# Kernels whose launches are timed from C.
+LAUNCHED = ["gemm_f16_nn", "elementwise_f16"]
 # What statements and operators mean: programs, each with the script that knows their results.
 LANGUAGE = {"semantics": "semantics.py", "nothing": "nothing.py", "random": "random_programs.py",
             "wide-tiles": "wide_tiles.py"}
@@ -110,6 +112,16 @@ def pack_shapes(tools, kernels, lib, jobs):
     return kernels
 
 
+def pack_launch_bench(tools, objects, out):
+    """OUT/launch_bench: a C program with a product, its tiles chosen by the compiler, and an element-wise kernel. Their objects
+    lie in the folder OBJECTS."""
+    print("bundle: launch_bench", flush=True)
+    names = [os.path.join(objects, name) for name in LAUNCHED]
+    build.run(["gcc", "-O2", "-D_GNU_SOURCE", "-I", os.path.join(os.path.dirname(TEST), "runtime"), "-I", objects,
+               os.path.join(HERE, "launch_bench.c"), *[name + ".o" for name in names], tools["rt"], "-lpthread", "-ldl",
+               "-o", os.path.join(out, "launch_bench")])
+
+
 def copy_scripts(out):
     shutil.copytree(os.path.join(TEST, "harness"), os.path.join(out, "harness"), ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(os.path.join(HERE, "run_bundle.py"), os.path.join(out, "harness"))
@@ -136,21 +148,24 @@ def main():
     shutil.rmtree(o.out, ignore_errors=True)
     lib = os.path.join(o.out, "lib")
     os.makedirs(lib)
+    objects = os.path.join(o.out, "objects")
+    os.makedirs(objects)
     copy_scripts(o.out)
 
-    def pack(name, samples, chosen, args=(), images=IMAGES, policy="fixed"):
+    def pack(name, samples, chosen, args=(), images=IMAGES, policy="fixed", keep=None):
         wanted = [prefix for s in samples for prefix, _ in build.variants(s, "") if not chosen or prefix in chosen]
         wanted = [w for w in wanted if not only or w in only]
         if wanted:
             print(f"bundle: {name}.so, {len(wanted)} objects", flush=True)
             build.build(tools["tilec"], os.path.join(lib, name + ".so"), samples, tools["rt"], ",".join(images), wanted,
-                        ["-w", *args], o.jobs, policy)
+                        ["-w", *args], o.jobs, policy, keep)
         return wanted
 
     contents = {"images": IMAGES, "gemm": pack("gemm", ["gemm"], None),
-                "auto": pack("auto", ["gemm"], AUTO, images=["sm_90a"], policy="auto"),
+                "auto": pack("auto", ["gemm"], AUTO, images=["sm_90a"], policy="auto", keep=objects),
                 "types": pack("types", ["gemm-types"], None),
-                "auto-types": pack("auto-types", ["gemm-types"], FAST_TYPES, images=["sm_90a"], policy="auto"), "samples": pack("samples", SAMPLES, None),
+                "auto-types": pack("auto-types", ["gemm-types"], FAST_TYPES, images=["sm_90a"], policy="auto"),
+                "samples": pack("samples", SAMPLES, None),
                 "delayed": pack("delayed", ["gemm", "gemm-types", *SAMPLES], DELAYED, ["--sanitize=schedule"]), "mutants": {}}
     contents["shapes"] = pack_shapes(tools, contents["auto"], lib, o.jobs) if o.per_shape else []
     contents["whole"] = [s for s in SAMPLES if all(prefix in contents["samples"] for prefix, _ in build.variants(s, ""))]
@@ -159,6 +174,12 @@ def main():
         contents["mutants"][name] = what
         for kind, sanitize in (("delayed", ["--sanitize=schedule"]), ("plain", [])):
             mutate(tools, name, sanitize, os.path.join(lib, f"mutant-{name}-{kind}.so"))
+    contents["launch"] = contents["auto"][:1] == LAUNCHED[:1]
+    if contents["launch"]:
+        build.build(tools["tilec"], os.path.join(objects, "unused.so"), ["elementwise"], tools["rt"], "sm_90a", LAUNCHED, ["-w"],
+                    keep=objects)
+        pack_launch_bench(tools, objects, o.out)
+    shutil.rmtree(objects)
     if "sgemm_4096" in contents["samples"]:
         pack_pipelined(tools, lib)
     contents["language"] = [name for name in LANGUAGE if not only or name in only]

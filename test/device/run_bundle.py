@@ -1,11 +1,12 @@
 """Tests and timings on this machine's NVIDIA GPU, out of a bundle that test/device/bundle.py packed.
 
-usage: run [--steps correctness,delays,sanitizer,speed,tiles,mutants] [--json FILE] [--seeds N]
+usage: run [--steps correctness,delays,sanitizer,speed,launch,tiles,mutants] [--json FILE] [--seeds N]
 
     correctness  every sample on every image against float64, on small, odd and large shapes
     delays       builds with pseudo-random pauses in front of everything that synchronises: right for every seed
     sanitizer    compute-sanitizer's memcheck and racecheck on small products
     speed        times, with peers in the same process in random order: cuBLAS and cuDNN through torch
+    launch       host time of a call from C against the bare driver call with prepared arguments
     tiles        the product with tiles that the compiler chose, over many shapes, three times; beside cuBLAS stand Triton, tuned
                  for each shape (in the first of the three, where it is installed), and builds for single shapes, if packed
     mutants      builds with pauses and one wait left out: some seed must show it (and what shows without pauses)
@@ -26,7 +27,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUNDLE = os.path.dirname(HERE)
-STEPS = ["correctness", "delays", "sanitizer", "speed", "tiles", "mutants"]  # what may leave a kernel hanging comes last
+STEPS = ["correctness", "delays", "sanitizer", "speed", "launch", "tiles", "mutants"]  # what may leave a kernel hanging comes last
 LARGE = ["4096 4096 4096 float16 nn", "8192 1024 8192 float16 nn", "4095 4097 4104 float16 nn", "2000 3000 1000 float16 nn"]
 MUTANT = "1536 3328 768 float16 nn"  # more tiles than multiprocessors, more K steps than slots
 DELAYED = ["128 256 64 float16 nn", "200 520 328 float16 nn", "65 129 33 float16 nn", MUTANT, "300 264 200 bfloat16 tt",
@@ -207,6 +208,31 @@ def speed(run, o):
               "--shapes", SPEED[0], "--rounds", 15, "--rival", run.library("sgemm-pipelined"))
     if run.has("attention_f16_128", "attention_f16_64", "attention_f16_128_causal"):
         bench("attention f16 sm_90a", "attention_bench.py", "samples", "--image", "sm_90a")
+
+
+# What a call may cost over a bare cuLaunchKernelEx.
+LAUNCH_LIMITS = {"same": 1.10, "addresses": 1.50}
+
+
+def launch(run, o):
+    if not run.contents["launch"]:
+        return
+    start = time.monotonic()
+    try:
+        done = subprocess.run([os.path.join(BUNDLE, "launch_bench")], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              timeout=120)
+        output, ok = done.stdout, done.returncode == 0
+    except subprocess.TimeoutExpired:
+        output, ok = f"{STOPPED} 120 s", False
+    seconds = time.monotonic() - start
+    if not ok:
+        run.add("launch", "launch_bench", False, "; ".join(output.splitlines()[-3:]), seconds)
+        return
+    for line in output.splitlines()[1:]:
+        kernel, candidate, median, low, high, *ratio = line.split()
+        limit = LAUNCH_LIMITS.get(candidate, float("inf"))
+        text = f"{median} ns, 10 to 90 %: {low} to {high}" + (f", {ratio[0]} x bare" if ratio else "")
+        run.add("launch", f"{kernel} {candidate}", not ratio or float(ratio[0]) <= limit, text, seconds)
 
 
 def tiles(run, o):

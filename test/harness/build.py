@@ -64,9 +64,11 @@ def link(objects, rt, out):
         ["-Wl,--whole-archive", rt, "-Wl,--no-whole-archive", "-lpthread", "-ldl", "-lm"])
 
 
-def build(tilec, out, samples, rt, arch="cpu", only=None, tilec_args=(), jobs=1, policy="fixed"):
-    """`only`: prefixes to build, None for all of them. `jobs`: compilations at once. `policy`: who chooses the tiles."""
-    with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+def build(tilec, out, samples, rt, arch="cpu", only=None, tilec_args=(), jobs=1, policy="fixed", keep=None):
+    """`only`: prefixes to build, None for all of them. `jobs`: compilations at once. `policy`: who chooses the tiles.
+    `keep`: a folder for the objects, PREFIX.o, and their headers."""
+    with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        scratch = keep or temporary
         commands, objects = [], []
         for sample in samples:
             for prefix, flags in variants(sample, arch):
@@ -74,7 +76,7 @@ def build(tilec, out, samples, rt, arch="cpu", only=None, tilec_args=(), jobs=1,
                     continue
                 objects.append(os.path.join(scratch, prefix + ".o"))
                 commands.append(compile_command(tilec, sample, arch, prefix, flags, policy)
-                                + [f"--emit-obj={objects[-1]}", *tilec_args])
+                                + [f"--emit-obj={objects[-1]}", f"--emit-header={objects[-1][:-2]}.h", *tilec_args])
         for done in [pool.submit(run, c) for c in commands]:
             done.result()
         link(objects, rt, out)

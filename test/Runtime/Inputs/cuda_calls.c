@@ -103,6 +103,25 @@ static void test_streams(const fake_control *fake) {
   CHECK(l.stream == stream);
   CHECK_EQ(l.pdl, 1);
   CHECK_EQ(fake->depth(), 0);
+  /* Loaded, it asks the driver for the device of the stream and no more. */
+  static const char *const context_calls[] = {"cuStreamGetCtx", "cuCtxGetCurrent", "cuCtxPushCurrent",
+                                              "cuCtxGetDevice"};
+  int32_t before = 0, after = 0, devices = fake->calls("cuStreamGetDevice");
+  for (int i = 0; i < 4; ++i)
+    before += fake->calls(context_calls[i]);
+  CHECK_EQ(rt_gemm_run(&g), TILE_OK);
+  for (int i = 0; i < 4; ++i)
+    after += fake->calls(context_calls[i]);
+  const char *missing = getenv("FAKE_MISSING"); /* a driver before 12.8 */
+  int old_driver = missing && strcmp(missing, "cuStreamGetDevice") == 0;
+  CHECK_EQ(after - before, old_driver ? 4 : 0);
+  CHECK_EQ(fake->calls("cuStreamGetDevice") - devices, !old_driver);
+  g.A.t.byte_offset = 128; /* a tensor map can only be encoded in a context */
+  fake->fail("cuTensorMapReplaceAddress", 201, 1);
+  CHECK_EQ(rt_gemm_run(&g), TILE_OK);
+  CHECK_EQ(fake->depth(), 0);
+  fake->last_launch(&l);
+  CHECK(l.stream == stream);
   g.launch.variant = 1; /* gemm_plain does not wait for its predecessor, so the flag must not reach it */
   CHECK_EQ(rt_gemm_run(&g), TILE_OK);
   fake->last_launch(&l);

@@ -161,6 +161,15 @@ static int32_t f_cuStreamGetCtx(void *stream, void **context) {
   *context = ((fake_stream *)stream)->context;
   return 0;
 }
+static int32_t f_cuStreamGetDevice(void *stream, int32_t *device) {
+  ENTER("cuStreamGetDevice");
+  if ((uintptr_t)stream <= 2) {
+    mistake("cuStreamGetDevice of a pseudo stream");
+    return 400;
+  }
+  *device = ((fake_stream *)stream)->context->device;
+  return 0;
+}
 static int32_t f_cuLibraryLoadData(void **library, const void *code, int32_t *jo, void **jv, uint32_t nj,
                                    int32_t *options, void **values, uint32_t num) {
   (void)jo;
@@ -226,13 +235,14 @@ static int32_t f_cuLaunchKernelEx(const launch_config *c, void *kernel, void **p
     mistake("launch of an unknown kernel");
     return 400;
   }
-  if (!stack_depth) {
+  /* Kernels of a library run in the context of the stream, and in the current one without a stream. */
+  fake_context *context = (uintptr_t)c->stream > 2 ? ((fake_stream *)c->stream)->context
+                          : stack_depth            ? stack[stack_depth - 1]
+                                                   : NULL;
+  if (!context) {
     mistake("launch without a context");
     return 201;
   }
-  fake_context *context = stack[stack_depth - 1];
-  if ((uintptr_t)c->stream > 2 && ((fake_stream *)c->stream)->context != context)
-    mistake("launch into a stream of another context");
   if (!c->grid[0] || c->grid[0] > 2147483647u || c->grid[1] != 1 || c->grid[2] != 1 || extra)
     return 1;
   if (c->shared > 49152 && c->shared > (uint32_t)k->shared[context->device])
@@ -259,6 +269,10 @@ static int32_t f_cuTensorMapEncodeTiled(void *map, int32_t type, uint32_t rank, 
                                         const uint32_t *steps, int32_t interleave, int32_t swizzle,
                                         int32_t promotion, int32_t fill) {
   ENTER("cuTensorMapEncodeTiled");
+  if (!stack_depth) {
+    mistake("a tensor map is encoded without a context");
+    return 201;
+  }
   fake_map m;
   memset(&m, 0, sizeof(m));
   m.type = type;
@@ -279,6 +293,16 @@ static int32_t f_cuTensorMapEncodeTiled(void *map, int32_t type, uint32_t rank, 
   memcpy(map, &m.address, 8);
   pthread_mutex_lock(&fake_mutex);
   recorded_map = m;
+  pthread_mutex_unlock(&fake_mutex);
+  return 0;
+}
+
+static int32_t f_cuTensorMapReplaceAddress(void *map, void *address) {
+  ENTER("cuTensorMapReplaceAddress");
+  uint64_t number = (uint64_t)(uintptr_t)address;
+  memcpy(map, &number, 8);
+  pthread_mutex_lock(&fake_mutex);
+  recorded_map.address = number;
   pthread_mutex_unlock(&fake_mutex);
   return 0;
 }
@@ -312,12 +336,14 @@ EXPORT int32_t cuGetProcAddress_v2(const char *name, void **function, int32_t ve
                ENTRY(cuCtxPopCurrent),
                ENTRY(cuCtxGetDevice),
                ENTRY(cuStreamGetCtx),
+               ENTRY(cuStreamGetDevice),
                ENTRY(cuLibraryLoadData),
                ENTRY(cuLibraryUnload),
                ENTRY(cuLibraryGetKernel),
                ENTRY(cuKernelSetAttribute),
                ENTRY(cuLaunchKernelEx),
-               ENTRY(cuTensorMapEncodeTiled)};
+               ENTRY(cuTensorMapEncodeTiled),
+               ENTRY(cuTensorMapReplaceAddress)};
   (void)flags;
   *function = NULL;
   if (found)

@@ -1,0 +1,162 @@
+/*===- plan.c - what earlier launches of a thread came to -------------------===*
+ *
+ * Choosing among many variants and describing tensors to the copy engine cost
+ * more than all checks of a call, and the next call usually comes to the same.
+ * Each thread keeps its last results: which variant a launch took, and its
+ * tensor maps. A result holds for all launch values that differ only where no
+ * condition, price or map looks: in scalars and in the upper bits of addresses.
+ *
+ *===------------------------------------------------------------------------===*/
+#include "tile_rt_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SETS = 16, WAYS = 2 };
+
+struct plan_table {
+  launch_plan plans[SETS][WAYS];
+  uint8_t older[SETS]; /* the way to be overwritten next */
+  uint8_t busy;        /* a plan is in use: what a log function launches gets none */
+};
+
+static __thread struct plan_table *table;
+static pthread_key_t table_key; /* frees it at the end of a thread */
+static pthread_once_t table_once = PTHREAD_ONCE_INIT;
+static int table_key_made;
+static uint32_t epoch; /* atomic */
+
+void tilert_forget_plans(void) { __atomic_fetch_add(&epoch, 1, __ATOMIC_RELEASE); }
+
+static void free_table(void *p) {
+  table = NULL;
+  free(p);
+}
+
+static void make_table_key(void) { table_key_made = pthread_key_create(&table_key, free_table) == 0; }
+
+static COLD struct plan_table *new_table(void) {
+  void *memory = NULL;
+  pthread_once(&table_once, make_table_key);
+  if (!table_key_made || posix_memalign(&memory, 64, sizeof(*table)))
+    return NULL;
+  if (pthread_setspecific(table_key, memory)) {
+    free(memory);
+    return NULL;
+  }
+  memset(memory, 0, sizeof(*table));
+  return table = memory;
+}
+
+static int32_t count_words(const tile_gen_launch *launch) {
+  return launch->num_slots + (launch->num_points ? 1 + launch->num_points * (1 + launch->grid_rank) : 0);
+}
+
+/*===- What a result depends on -----------------------------------------------*/
+
+static int add_condition(const tile_gen_condition *c, int32_t num_slots, uint64_t *masks) {
+  if (c->kind == TILE_COND_MAPS)
+    return 1; /* looks at the maps, which stand in the variant */
+  if (c->slot < 0 || c->slot >= num_slots)
+    return 0;
+  uint64_t value = (uint64_t)c->value;
+  int low_bits = c->kind == TILE_COND_MULTIPLE && c->value > 0 && !(value & (value - 1));
+  masks[c->slot] |= low_bits ? value - 1 : UINT64_MAX;
+  return 1;
+}
+
+static int add_map(const tile_gen_map *map, int32_t num_slots, uint64_t *masks) {
+  if (map->slot < 0 || map->view_rank < 0 || map->slot + 2 * map->view_rank >= num_slots)
+    return 0;
+  masks[map->slot] |= MAP_ALIGNMENTS;
+  for (int32_t i = 1; i <= 2 * map->view_rank; ++i)
+    masks[map->slot + i] = UINT64_MAX;
+  return 1;
+}
+
+/* The bits of each value that a choice or a map depends on. 0: the launch cannot be planned. */
+static int find_masks(const tile_gen_launch *launch, uint64_t *masks) {
+  if (launch->num_slots > PLAN_SLOTS || count_words(launch) > PLAN_WORDS)
+    return 0;
+  memset(masks, 0, sizeof(uint64_t) * PLAN_SLOTS);
+  for (int32_t i = 0; launch->num_points && i < launch->grid_rank; ++i)
+    masks[i] = UINT64_MAX;
+  for (int32_t v = 0; v < launch->num_variants; ++v) {
+    const tile_gen_variant *variant = &launch->variants[v];
+    if (variant->num_maps > PLAN_MAPS)
+      return 0;
+    for (int32_t i = 0; i < variant->num_conditions; ++i)
+      if (!add_condition(&variant->conditions[i], launch->num_slots, masks))
+        return 0;
+    for (int32_t i = 0; i < variant->num_maps; ++i)
+      if (!add_map(&variant->maps[i], launch->num_slots, masks))
+        return 0;
+  }
+  return 1;
+}
+
+/*===- Look-up ----------------------------------------------------------------*/
+
+static int is_for(const launch_plan *plan, const call_state *call, const tile_gen_launch *launch) {
+  return plan->launch == launch && plan->loaded == call->loaded && plan->backend == call->backend &&
+         plan->wanted == call->variant && plan->epoch == __atomic_load_n(&epoch, __ATOMIC_ACQUIRE);
+}
+
+static int same_values(const launch_plan *plan, const tile_gen_launch *launch, const uint64_t *values) {
+  uint64_t different = 0;
+  for (int32_t i = 0; i < launch->num_slots; ++i)
+    different |= (values[i] ^ plan->values[i]) & plan->masks[i];
+  int32_t rest = plan->words - launch->num_slots;
+  return !different && (!rest || memcmp(values + launch->num_slots, plan->values + launch->num_slots,
+                                        sizeof(uint64_t) * (size_t)rest) == 0);
+}
+
+static uint32_t set_of(const call_state *call, const tile_gen_launch *launch) {
+  uint64_t mixed = call->shapes ^ (uint64_t)(uintptr_t)launch;
+  return (uint32_t)(mixed * UINT64_C(0x9e3779b97f4a7c15) >> 32) % SETS;
+}
+
+static COLD launch_plan *start_plan(launch_plan *plan, const call_state *call, const tile_gen_launch *launch,
+                                    const uint64_t *values) {
+  if (!is_for(plan, call, launch)) {
+    plan->plannable = find_masks(launch, plan->masks);
+    plan->launch = launch;
+    plan->loaded = call->loaded;
+    plan->backend = call->backend;
+    plan->wanted = call->variant;
+    plan->epoch = __atomic_load_n(&epoch, __ATOMIC_ACQUIRE);
+    plan->words = count_words(launch);
+  }
+  plan->variant = NULL;
+  plan->maps_made = 0;
+  if (!plan->plannable)
+    return NULL;
+  memcpy(plan->values, values, sizeof(uint64_t) * (size_t)plan->words);
+  return plan;
+}
+
+launch_plan *tilert_take_plan(const call_state *call, const tile_gen_launch *launch, const uint64_t *values) {
+  struct plan_table *t = table;
+  if (UNLIKELY((!t && !(t = new_table())) || t->busy))
+    return NULL;
+  uint32_t set = set_of(call, launch);
+  launch_plan *plan = NULL;
+  for (uint32_t way = 0; way < WAYS; ++way) {
+    plan = &t->plans[set][way];
+    if (LIKELY(is_for(plan, call, launch) && plan->variant && same_values(plan, launch, values))) {
+      t->older[set] = (uint8_t)(1 - way);
+      t->busy = 1;
+      return plan;
+    }
+  }
+  uint32_t way = t->older[set];
+  t->older[set] = (uint8_t)(1 - way);
+  plan = start_plan(&t->plans[set][way], call, launch, values);
+  t->busy = plan != NULL;
+  return plan;
+}
+
+void tilert_release_plan(launch_plan *plan) {
+  if (plan)
+    table->busy = 0;
+}
