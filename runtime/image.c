@@ -189,7 +189,8 @@ static COLD tile_status fail_no_image(const tile_gen_library *library, const cha
   text[0] = 0;
   tilert_device_name(device, name, sizeof(name));
   for (int32_t i = 0; i < library->num_images; ++i)
-    tilert_append(&list, "%s%s", i ? ", " : "", library->images[i].arch);
+    if (!i || strcmp(library->images[i].arch, library->images[i - 1].arch) != 0)
+      tilert_append(&list, "%s%s", i ? ", " : "", library->images[i].arch);
   error_place place = NO_PLACE(kernel);
   const char *filter = tilert_image_filter();
   return tilert_fail(TILE_ERR_NO_IMAGE, &place, "no image for %s; this library has %s%s%s", name,

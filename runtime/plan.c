@@ -49,7 +49,13 @@ static COLD struct plan_table *new_table(void) {
 }
 
 static int32_t count_words(const tile_gen_launch *launch) {
-  return launch->num_slots + (launch->num_points ? 1 + launch->num_points * (1 + launch->grid_rank) : 0);
+  int32_t measured = 0;
+  if (!launch->num_points)
+    return launch->num_slots;
+  for (int32_t v = 0; v < launch->num_variants; ++v)
+    if (launch->variants[v].measured > measured)
+      measured = launch->variants[v].measured;
+  return launch->num_slots + 1 + launch->num_points * (1 + launch->grid_rank) + measured;
 }
 
 /*===- What a result depends on -----------------------------------------------*/

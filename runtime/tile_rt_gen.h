@@ -149,7 +149,8 @@ typedef void (*tile_gen_work_fn)(const uint64_t *values, int64_t item, void *are
 
 /* One way to run a launch, in one image. Of the image chosen for the device the
    first variant whose conditions all hold is used; where the launch has points,
-   the cheapest of those whose conditions hold, the first of equals. A launch of
+   the cheapest of those whose conditions hold, the first of equals; a variant of
+   the point that measurements put first costs nothing. A launch of
    b blocks whose main loop makes t trips costs, in clock cycles,
      ceil(b / (multiprocessors * resident)) * (t * trip_cycles + block_cycles) + launch_cycles. */
 typedef struct tile_gen_variant { /* 144 bytes */
@@ -176,7 +177,7 @@ typedef struct tile_gen_variant { /* 144 bytes */
   int64_t block_cycles;
   int64_t launch_cycles;
   int32_t resident; /* blocks that a multiprocessor runs at once; 0 counts as 1 */
-  int32_t reserved;
+  int32_t measured; /* which of the measured points behind the grids is for this image, from 1; 0: none is */
 } tile_gen_variant;
 
 typedef struct tile_gen_launch {    /* 32 bytes */
@@ -216,6 +217,19 @@ typedef struct tile_gen_library { /* 56 bytes */
   int32_t num_functions; /* GPU functions of all images: one more than the largest variant.function */
   int64_t reserved;
 } tile_gen_library;
+
+/* What `tilec tune` and `tilec bench` put beside the API, under the name
+   `tile_bundle`, for a program that knows no kernel. args: for each argument the
+   address of the tile_tensor, or of the scalar or pointer. Modes: see below. */
+typedef tile_status (*tile_gen_invoke_fn)(int32_t mode, const tile_launch *launch, uint64_t *bytes,
+                                          const void *const *args);
+
+typedef struct tile_gen_bundle { /* 24 bytes */
+  const tile_gen_library *library;
+  const tile_gen_invoke_fn *kernels; /* num_kernels, in the order of the library */
+  int32_t num_kernels;
+  int32_t reserved;
+} tile_gen_bundle;
 
 /*===- Functions that generated host code calls -------------------------------
  *
@@ -295,8 +309,9 @@ TILE_NODISCARD TILE_API tile_status tile_rt_workspace(tile_call *call, int64_t b
 
 /* Launch number `launch` of the kernel with its values: num_slots of them, the
    grid's extents first. With points, num_points + 1 numbers of trips follow, the
-   launch's own first, then the grids of the points, grid_rank extents each. An
-   empty grid is skipped. CHECK: the grid's size and whether some variant would
+   launch's own first, then the grids of the points, grid_rank extents each, then
+   numbers for tile_gen_variant.measured: 1 + the point that was measured to be the
+   fastest at these sizes, 0 where nothing was. An empty grid is skipped. CHECK: the grid's size and whether some variant would
    do. `values` may change, and is free again on return. */
 TILE_NODISCARD TILE_API tile_status tile_rt_launch(tile_call *call, int32_t launch, uint64_t *values);
 

@@ -84,6 +84,10 @@ static int64_t price(const call_state *call, const tile_gen_launch *launch, cons
   int64_t blocks = tilert_count_blocks(launch, tilert_point_grid(launch, v->point, values));
   if (blocks <= 0)
     return -1;
+  if (v->measured &&
+      values[launch->num_slots + launch->num_points + (int64_t)launch->num_points * launch->grid_rank +
+             v->measured] == (uint64_t)v->point + 1)
+    return 0; /* measured, not estimated */
   int64_t trips = (int64_t)values[launch->num_slots + v->point];
   int64_t resident = v->resident > 0 ? v->resident : 1;
   int64_t slots =

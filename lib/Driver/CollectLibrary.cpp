@@ -62,6 +62,9 @@ static void describeLaunches(KernelOp host, mlir::ModuleOp module, target::Kerne
     launch.name = call.getCallee().str();
     launch.gridRank = call.getGrid().size();
     launch.points = call.getPoints() ? call.getPoints()->size() : 0;
+    if (auto targets = call.getMeasuredFor())
+      for (auto name : targets->getAsRange<mlir::StringAttr>())
+        launch.measuredFor.push_back(name.getValue().str());
     for (mlir::Type t : device.getArgumentTypes())
       launch.slots += slotsOf(t);
     kernel.launches.push_back(std::move(launch));
@@ -113,13 +116,17 @@ Image tilec::makeImage(const Library &library, const TargetDesc &target) {
   return image;
 }
 
-/// Where variants of launch `name` go; null for a name that no kernel launches.
-static std::vector<Variant> *placeOf(const Library &library, llvm::StringRef name, Image &image) {
+/// Adds a variant to launch `name`, which some kernel should have.
+static void addVariant(const Library &library, llvm::StringRef name, Image &image, Variant variant) {
   for (auto [k, kernel] : llvm::enumerate(library.kernels))
     for (auto [l, launch] : llvm::enumerate(kernel.launches))
-      if (launch.name == name)
-        return &image.variants[k][l];
-  return nullptr;
+      if (launch.name == name) {
+        auto measured = llvm::find(launch.measuredFor, image.arch);
+        variant.measured =
+            measured == launch.measuredFor.end() ? 0 : measured - launch.measuredFor.begin() + 1;
+        image.variants[k][l].push_back(std::move(variant));
+        return;
+      }
 }
 
 static int64_t number(mlir::DictionaryAttr dict, llvm::StringRef name, int64_t otherwise = 0) {
@@ -184,6 +191,9 @@ static Variant readVariant(mlir::Operation *function) {
   if (auto values = function->getAttrOfType<mlir::DictionaryAttr>("tile.constants"); values && v.point)
     for (mlir::NamedAttribute value : values)
       v.constants.push_back({value.getName().str(), text(values, value.getName())});
+  if (auto waves = function->getAttrOfType<mlir::DenseI64ArrayAttr>("tile.bank_waves"))
+    if (llvm::ArrayRef<int64_t> w = waves; w.size() == 2)
+      std::tie(v.resources.bankWaves, v.resources.idealWaves) = std::pair(w[0], w[1]);
   if (auto cost = function->getAttrOfType<mlir::DenseI64ArrayAttr>(TileDialect::kCostAttrName))
     if (llvm::ArrayRef<int64_t> c = cost; c.size() == 4)
       v.cost = {c[0], c[1], c[2], c[3]};
@@ -209,18 +219,17 @@ void tilec::collectVariants(mlir::ModuleOp module, const Library &library, Image
     auto launch = function->getAttrOfType<mlir::StringAttr>(TileDialect::kLaunchNameAttrName);
     if (!launch) // a kernel without variants goes by its own name
       launch = function->getAttrOfType<mlir::StringAttr>("tile.kernel");
-    if (std::vector<Variant> *place = launch ? placeOf(library, launch.getValue(), image) : nullptr)
-      place->push_back(readVariant(function));
+    if (launch)
+      addVariant(library, launch.getValue(), image, readVariant(function));
   });
 }
 
 void tilec::collectVariants(const target::CPUObject &object, const Library &library, Image &image) {
-  for (const target::CPUKernel &kernel : object.kernels)
-    if (std::vector<Variant> *place = placeOf(library, kernel.kernel, image)) {
-      Variant v;
-      v.symbol = kernel.symbol;
-      v.arenaBytes = kernel.arenaBytes;
-      v.schedule = kernel.schedule;
-      place->push_back(std::move(v));
-    }
+  for (const target::CPUKernel &kernel : object.kernels) {
+    Variant v;
+    v.symbol = kernel.symbol;
+    v.arenaBytes = kernel.arenaBytes;
+    v.schedule = kernel.schedule;
+    addVariant(library, kernel.kernel, image, std::move(v));
+  }
 }

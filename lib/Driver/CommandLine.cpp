@@ -32,7 +32,7 @@ static constexpr llvm::StringLiteral emitKinds[] = {
 /// clang's spellings to ours. What is no alias passes through; CLI11 complains about the rest.
 static std::vector<std::string> rewriteAliases(int argc, char **argv) {
   std::vector<std::string> out;
-  for (int i = 1; i < argc; ++i) {
+  for (int i = 0; i < argc; ++i) {
     llvm::StringRef arg = argv[i];
     if (arg == "--") {
       out.insert(out.end(), argv + i, argv + argc);
@@ -159,6 +159,53 @@ static CommandLineResult checkPrefix(llvm::StringRef prefix) {
   return {};
 }
 
+/// --shape: "M=1536,N=1536,K=1536", names once each.
+static CommandLineResult checkShape(llvm::StringRef shape) {
+  llvm::SmallVector<llvm::StringRef> parts, names;
+  shape.split(parts, ',');
+  for (llvm::StringRef part : parts) {
+    auto [name, value] = part.split('=');
+    double number;
+    if (name.empty() || value.empty() || value.getAsDouble(number) || llvm::is_contained(names, name))
+      return usage("--shape takes NAME=NUMBER,.. with different names, not `" + shape + "`");
+    names.push_back(name);
+  }
+  return {};
+}
+
+/// What tune and bench can pack: one source, measured at some shapes on devices that their runner knows.
+static CommandLineResult checkBundle(DriverOptions &o) {
+  if (o.command == Command::Compile)
+    return o.shapes.empty() ? CommandLineResult()
+                            : usage("--shape belongs to `tilec tune` and `tilec bench`");
+  llvm::StringRef name = o.command == Command::Tune ? "tune" : "bench";
+  if (o.inputs.size() > 1)
+    return usage("tilec " + name + " takes one source");
+  if (!o.emits.empty() || o.depfile || o.syntaxOnly || o.listKernels || !o.loadIR.empty())
+    return usage("tilec " + name + " writes a bundle and nothing else");
+  if (o.shapes.empty())
+    return usage("tilec " + name + " needs the sizes to measure: --shape=NAME=N,..");
+  for (const std::string &shape : o.shapes)
+    if (CommandLineResult r = checkShape(shape); r.exit)
+      return r;
+  auto family = [](const std::string &t) { return lookupTarget(t)->family; };
+  for (const std::string &t : o.targets)
+    if (family(t) == Family::AMD)
+      return usage("tilec " + name + " measures on NVIDIA GPUs and CPUs, not on " + t);
+  if (o.command == Command::Bench)
+    return {};
+  if (o.tilePolicy == "fixed" ||
+      llvm::none_of(o.targets, [](const std::string &t) { return lookupTarget(t)->roles; }))
+    return usage(
+        "tilec tune needs a target whose points are compared (--arch=sm_90a) and --tile-policy=auto");
+  // The CPU's result is what the GPU's is checked against.
+  if (llvm::none_of(o.targets, [&](const std::string &t) { return family(t) == Family::CPU; }))
+    o.targets.push_back("x86-64-v3");
+  if (!o.mostPoints)
+    o.mostPoints = 60;
+  return {};
+}
+
 static CommandLineResult checkChoices(DriverOptions &o) {
   auto oneOf = [](llvm::StringRef flag, llvm::StringRef value,
                   llvm::ArrayRef<llvm::StringRef> legal) -> CommandLineResult {
@@ -174,9 +221,11 @@ static CommandLineResult checkChoices(DriverOptions &o) {
         oneOf("--tile-policy", o.tilePolicy, {"auto", "fixed"}),
         oneOf("-fdiagnostics-format", o.diagnosticsFormat, {"text", "json"}),
         oneOf("-fdiagnostics-color", o.diagnosticsColor, {"auto", "always", "never"}), checkDevelopment(o),
-        checkPrefix(o.symbolPrefix)})
+        checkPrefix(o.symbolPrefix), checkBundle(o)})
     if (r.exit)
       return r;
+  if (!o.tuningFiles.empty() && o.tilePolicy == "fixed")
+    return usage("--tuning chooses among points, of which --tile-policy=fixed compiles none");
   if (o.inputs.size() > 1 && !o.output.empty())
     return usage("-o names one file, but there are " + llvm::Twine(o.inputs.size()) + " inputs");
   if (o.inputs.size() > 1)
@@ -196,7 +245,12 @@ static std::string versionText() {
 }
 
 CommandLineResult tilec::parseCommandLine(int argc, char **argv, DriverOptions &o) {
-  CLI::App app("Compiles .tile kernels to objects for CPUs and NVIDIA and AMD GPUs.", "tilec");
+  CLI::App app(
+      "Compiles .tile kernels to objects for CPUs and NVIDIA and AMD GPUs.\n"
+      "tilec tune FILE --shape=..   packs a folder that measures all points of tune parameters and writes a "
+      "tuning file\n"
+      "tilec bench FILE --shape=..  packs a folder that measures the library as it would be built",
+      "tilec");
   app.footer("Exit codes: 0 success, 1 errors in the source, 2 usage, 3 environment, 4 a tool rejected "
              "generated code, "
              "70 a bug of tilec.");
@@ -222,7 +276,12 @@ CommandLineResult tilec::parseCommandLine(int argc, char **argv, DriverOptions &
       ->group("Output");
 #include "tilec/Driver/Options.def"
 
-  std::vector<std::string> args = rewriteAliases(argc, argv);
+  if (argc > 1 && llvm::StringRef(argv[1]) == "tune")
+    o.command = Command::Tune;
+  else if (argc > 1 && llvm::StringRef(argv[1]) == "bench")
+    o.command = Command::Bench;
+  int taken = o.command == Command::Compile ? 1 : 2;
+  std::vector<std::string> args = rewriteAliases(argc - taken, argv + taken);
   std::reverse(args.begin(), args.end()); // CLI11 takes them last first
   try {
     app.parse(args);

@@ -9,6 +9,9 @@
 
 namespace tilec {
 
+/// The first word of the command line. Tune and Bench pack a bundle that measures.
+enum class Command { Compile, Tune, Bench };
+
 /// The flags as given; field names are those of Options.def.
 struct DriverOptions {
 #define FLAG(field, ...) bool field = false;
@@ -18,6 +21,7 @@ struct DriverOptions {
   std::vector<std::string> inputs;
   std::map<std::string, std::string> emits; ///< kind -> FILE ("-": stdout), only those given
   // Derived by parseCommandLine:
+  Command command = Command::Compile;
   std::vector<std::string> targets; ///< names of Support/Target, without repeats
   unsigned maxErrors = 20;
   unsigned optimize = 2;

@@ -1,9 +1,11 @@
 //===- Compile.cpp - one source file through all stages ----------------------===//
 #include "Compile.h"
+#include "Bundle.h"
 #include "CollectLibrary.h"
 #include "MLIRDiagnostics.h"
 #include "OutputNames.h"
 #include "Sources.h"
+#include "Tuning.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "tilec/Dialect/Tile/IR/Tile.h"
@@ -12,6 +14,7 @@
 #include "tilec/Parse/Parser.h"
 #include "tilec/Pipelines/Pipelines.h"
 #include "tilec/Sema/Sema.h"
+#include "tilec/Support/Occupancy.h"
 #include "tilec/Target/AMDGPUBackend.h"
 #include "tilec/Target/CPUBackend.h"
 #include "tilec/Target/Depfile.h"
@@ -20,6 +23,7 @@
 #include "tilec/Target/NVPTXBackend.h"
 #include "tilec/Target/ObjectWriter.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/SHA256.h"
@@ -28,7 +32,7 @@ using namespace tilec;
 
 namespace {
 
-/// The device kernels of one target on their way down.
+/// Device kernels of one target on their way down: all of them, or a part that becomes an image of its own.
 struct Lowering {
   const TargetDesc *target;
   mlir::OwningOpRef<mlir::ModuleOp> module;
@@ -45,7 +49,10 @@ public:
 
 private:
   bool wants(llvm::StringRef kind) const { return options.emits.count(kind.str()) != 0; }
-  bool wantsObject() const { return !names.object.empty() || !names.header.empty() || wants("manifest"); }
+  bool wantsObject() const {
+    return !names.object.empty() || !names.header.empty() || !names.bundle.empty() || wants("manifest");
+  }
+  bool wantsParts() const;
   Stage lastStage() const;
   bool declareOutputs();
   bool readsOutputs();
@@ -60,11 +67,13 @@ private:
   int lower(Lowering &lowering, Stage last);
   int loadIR(Lowering &lowering, llvm::StringRef path);
   int compileCPU(Lowering &lowering);
-  int compileGPU(std::vector<Lowering *> lowerings);
+  int compileDevices(std::vector<Lowering> &lowerings);
+  int collectImages(llvm::ArrayRef<Lowering *> lowerings, target::ImageQueue &queue);
   int writeLibrary();
+  int writeBundle(const std::string &object);
   void writeTexts(const TargetDesc &target, const std::string &llvmText, const std::string &isa);
   int failed(llvm::Error error, const TargetDesc *target);
-  target::BackendOptions backendOptions(const TargetDesc &target);
+  target::BackendOptions backendOptions();
   void reportResources() const;
 
   const DriverOptions &options;
@@ -80,6 +89,7 @@ private:
   std::unique_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module, host;
   target::Library library;
+  BundlePlan plan;
 };
 
 } // namespace
@@ -91,6 +101,9 @@ private:
 bool Compilation::declareOutputs() {
   for (const std::string &file : {names.depfile, names.object, names.header})
     if (!file.empty())
+      outputs.declare(file);
+  if (!names.bundle.empty())
+    for (const auto &[what, file] : names.all)
       outputs.declare(file);
   if (wants("manifest"))
     outputs.declare(options.emits.at("manifest"));
@@ -220,16 +233,32 @@ void Compilation::dump(llvm::StringRef kind, const TargetDesc *t, mlir::ModuleOp
   outputs.set(t ? fileFor(options, kind, *t) : options.emits.at(kind.str()), text + "\n");
 }
 
-/// The device kernels that `target` compiles.
-static mlir::OwningOpRef<mlir::ModuleOp> deviceKernels(mlir::ModuleOp module, llvm::StringRef target) {
-  mlir::OwningOpRef<mlir::ModuleOp> clone(module.clone());
-  auto isFor = [&](mlir::Attribute name) { return llvm::cast<mlir::StringAttr>(name).getValue() == target; };
-  for (auto kernel : llvm::make_early_inc_range(clone->getOps<tile::KernelOp>())) {
+/// The device kernels that `target` compiles; in parts: each point of a tuning space apart from the rest, so
+/// that the assembler works on several at once.
+static void addLowerings(mlir::ModuleOp module, const TargetDesc &target, bool parts,
+                         std::vector<Lowering> &lowerings) {
+  auto isFor = [&](mlir::Attribute name) {
+    return llvm::cast<mlir::StringAttr>(name).getValue() == target.name;
+  };
+  auto newPart = [&] {
+    lowerings.push_back({&target, mlir::ModuleOp::create(module.getLoc())});
+    (*lowerings.back().module)->setDiscardableAttrs(module->getDiscardableAttrDictionary());
+    return *lowerings.back().module;
+  };
+  mlir::ModuleOp rest = newPart();
+  for (auto kernel : module.getOps<tile::KernelOp>()) {
     auto targets = kernel->getAttrOfType<mlir::ArrayAttr>(tile::TileDialect::kTargetsAttrName);
     if (!kernel.isDevice() || (targets && llvm::none_of(targets, isFor)))
-      kernel.erase();
+      continue;
+    mlir::ModuleOp part = parts && kernel->hasAttr(tile::TileDialect::kPointAttrName) ? newPart() : rest;
+    part.push_back(kernel.clone());
   }
-  return clone;
+}
+
+/// Texts of a target, and the files that show how they came about, hold all of its kernels.
+bool Compilation::wantsParts() const {
+  return options.loadIR.empty() && options.saveTemps.empty() &&
+         llvm::none_of(perTargetKinds, [&](llvm::StringRef kind) { return wants(kind); });
 }
 
 int Compilation::middle() {
@@ -247,7 +276,16 @@ int Compilation::middle() {
   }
   if (!module)
     return ExitInternal;
-  auto tileStage = [&](mlir::OpPassManager &pm) { buildTileStage(pm, options.targets, options.mostPoints); };
+  bool missing = false;
+  if (!readTuning(*module, options, sources, diags, missing))
+    return missing ? ExitEnvironment : ExitSource;
+  std::vector<std::string> shapes;
+  if (options.command != Command::Compile)
+    if (!plan.start(options, *program, *module, diags, shapes))
+      return ExitUsage;
+  auto tileStage = [&](mlir::OpPassManager &pm) {
+    buildTileStage(pm, options.targets, options.mostPoints, shapes);
+  };
   if (!runStage(*module, "Stage tile", tileStage))
     return handler.sawDefect() ? ExitInternal : ExitSource;
   dump("ir-tile", nullptr, *module);
@@ -271,24 +309,18 @@ int Compilation::middle() {
                  "the threads of a launch never wait for each other there");
   std::vector<Lowering> lowerings;
   for (const std::string &name : options.targets)
-    lowerings.push_back({lookupTarget(name), deviceKernels(*module, name)});
+    addLowerings(*module, *lookupTarget(name), wantsParts(), lowerings);
+  if (last == Stage::LLVM && !(options.emits.size() == 1 && wants("ir-llvm"))) {
+    if (int code = compileDevices(lowerings))
+      return handler.sawDefect() ? ExitInternal : code;
+    if (options.resourceUsage)
+      reportResources();
+    return wantsObject() ? writeLibrary() : ExitSuccess;
+  }
   for (Lowering &l : lowerings)
     if (int code = lower(l, last))
       return handler.sawDefect() ? ExitInternal : code;
-  if (last != Stage::LLVM || (options.emits.size() == 1 && wants("ir-llvm")))
-    return ExitSuccess;
-  std::vector<Lowering *> gpu;
-  for (Lowering &l : lowerings)
-    if (l.target->family != Family::CPU)
-      gpu.push_back(&l);
-    else if (int code = compileCPU(l))
-      return code;
-  if (!gpu.empty())
-    if (int code = compileGPU(gpu))
-      return code;
-  if (options.resourceUsage)
-    reportResources();
-  return wantsObject() ? writeLibrary() : ExitSuccess;
+  return ExitSuccess;
 }
 
 /// "; BK=64 BM=128 BN=64": another point of the tuning space.
@@ -299,20 +331,41 @@ static std::string pointOf(const target::Variant &v) {
   return text;
 }
 
+/// "1 block on a multiprocessor (12 of 64 warps) for want of shared memory"
+static std::string occupancyText(const target::Image &image, const target::Variant &v) {
+  const TargetDesc *target = lookupTarget(image.arch);
+  const target::Resources &r = v.resources;
+  if (!target || r.registers < 0) // PTX: only the driver's assembler knows
+    return {};
+  Occupancy o = occupancyOf(*target, {v.threads, r.registers, r.staticShared + v.dynamicShared});
+  std::string text;
+  llvm::raw_string_ostream(text) << ", " << o.blocks << (o.blocks == 1 ? " block" : " blocks")
+                                 << " on a multiprocessor (" << o.warps << " of " << o.mostWarps
+                                 << " warps), limited by " << o.limiter;
+  return text;
+}
+
 /// --resource-usage: one line for each kernel of each GPU image.
 void Compilation::reportResources() const {
   for (const target::Image &image : library.images)
     for (const auto &kernel : image.variants)
       for (const auto &launch : kernel)
-        for (const target::Variant &v : launch)
-          if (image.kind == target::Image::CPU)
-            llvm::errs() << image.arch << " " << v.symbol << ": " << v.arenaBytes
-                         << " bytes of scratch for each thread\n";
-          else
-            llvm::errs() << image.arch << " " << v.symbol << ": " << v.threads << " threads, "
-                         << v.resources.registers << " registers, " << v.resources.spillStores
-                         << " bytes spilled, " << v.dynamicShared << " bytes of shared memory" << pointOf(v)
-                         << "\n";
+        for (const target::Variant &v : launch) {
+          llvm::errs() << image.arch << " " << v.symbol << ": ";
+          if (image.kind == target::Image::CPU) {
+            llvm::errs() << v.arenaBytes << " bytes of scratch for each thread\n";
+            continue;
+          }
+          llvm::errs() << v.threads << " threads, " << v.resources.registers << " registers, "
+                       << v.resources.spillStores << " bytes spilled, " << v.dynamicShared
+                       << " bytes of shared memory" << occupancyText(image, v);
+          if (v.resources.idealWaves)
+            llvm::errs() << ", bank conflicts "
+                         << llvm::format("%.2f",
+                                         double(v.resources.bankWaves) / double(v.resources.idealWaves))
+                         << " (estimate; 1.00 is none)";
+          llvm::errs() << pointOf(v) << "\n";
+        }
 }
 
 /// Every kernel becomes C functions: their names must be free in C and C++.
@@ -393,7 +446,7 @@ int Compilation::failed(llvm::Error error, const TargetDesc *t) {
   return code;
 }
 
-target::BackendOptions Compilation::backendOptions(const TargetDesc &t) {
+target::BackendOptions Compilation::backendOptions() {
   target::BackendOptions b;
   b.tools.cudaPath = options.cudaPath;
   b.tools.ptxasPath = options.ptxasPath;
@@ -437,7 +490,7 @@ void Compilation::writeTexts(const TargetDesc &t, const std::string &llvmText, c
 
 int Compilation::compileCPU(Lowering &lowering) {
   mlir::TimingScope scope = timing.nest("Code (" + lowering.target->name + ")");
-  auto object = target::emitCPUObject(*lowering.module, *lowering.target, backendOptions(*lowering.target));
+  auto object = target::emitCPUObject(*lowering.module, *lowering.target, backendOptions());
   if (!object)
     return failed(object.takeError(), lowering.target);
   writeTexts(*lowering.target, object->llvm, object->isa);
@@ -448,14 +501,26 @@ int Compilation::compileCPU(Lowering &lowering) {
   return ExitSuccess;
 }
 
-int Compilation::compileGPU(std::vector<Lowering *> lowerings) {
-  std::vector<mlir::ModuleOp> modules;
-  std::vector<target::ImageJob> jobs;
-  for (Lowering *l : lowerings)
-    modules.push_back(*l->module);
-  for (auto [i, l] : llvm::enumerate(lowerings))
-    jobs.push_back({&modules[i], l->target});
-  auto results = target::compileImages(jobs, backendOptions(*lowerings.front()->target));
+/// Lowers one module after the other; while the next is lowered, threads make code of those before it.
+int Compilation::compileDevices(std::vector<Lowering> &lowerings) {
+  target::ImageQueue queue(backendOptions());
+  std::vector<Lowering *> gpus, cpus;
+  for (Lowering &l : lowerings) {
+    if (int code = lower(l, Stage::LLVM))
+      return code;
+    bool cpu = l.target->family == Family::CPU;
+    (cpu ? cpus : gpus).push_back(&l);
+    if (!cpu)
+      queue.add(*l.module, *l.target);
+  }
+  for (Lowering *l : cpus)
+    if (int code = compileCPU(*l))
+      return code;
+  return collectImages(gpus, queue);
+}
+
+int Compilation::collectImages(llvm::ArrayRef<Lowering *> lowerings, target::ImageQueue &queue) {
+  auto results = queue.finish();
   int code = ExitSuccess;
   for (auto [l, result] : llvm::zip(lowerings, results)) {
     if (!result) {
@@ -491,17 +556,38 @@ int Compilation::writeLibrary() {
   if (!names.header.empty())
     outputs.set(names.header, target::emitHeader(library, {llvm::sys::path::filename(names.header).str()}),
                 /*onlyIfChanged=*/true);
-  if (!names.object.empty()) {
+  if (!names.object.empty() || !names.bundle.empty()) {
     if (!runStage(*host, "Host code", buildHostPipeline))
       return ExitInternal;
     target::ObjectOptions o;
-    o.backend = backendOptions(*lookupTarget(options.targets.front()));
+    o.backend = backendOptions();
     o.manifest = manifest;
+    o.bundle = !names.bundle.empty();
     auto object = target::emitObject(*host, library, o);
     if (!object)
       return failed(object.takeError(), nullptr);
+    if (!names.bundle.empty())
+      return writeBundle(*object);
     outputs.set(names.object, std::move(*object));
   }
+  return ExitSuccess;
+}
+
+int Compilation::writeBundle(const std::string &object) {
+  target::BackendOptions backend = backendOptions();
+  auto shared = linkBundle(object, backend.tools);
+  if (!shared)
+    return failed(shared.takeError(), nullptr);
+  auto runner = readRunner(backend.tools);
+  if (!runner)
+    return failed(runner.takeError(), nullptr);
+  if (std::error_code ec = llvm::sys::fs::create_directories(names.bundle)) {
+    diags.report(diag::E0605, {}, names.bundle, ec.message());
+    return ExitEnvironment;
+  }
+  outputs.setExecutable(names.bundle + "/run", std::move(*runner));
+  outputs.set(names.bundle + "/kernels.so", std::move(*shared));
+  outputs.set(names.bundle + "/plan", plan.text(library));
   return ExitSuccess;
 }
 
@@ -526,6 +612,7 @@ int Compilation::run() {
     if (d.literalTargets.empty())
       d.targets = {names.object.empty() ? names.depfile : names.object};
     d.inputs = loader.paths(buffer);
+    llvm::append_range(d.inputs, options.tuningFiles);
     outputs.set(names.depfile, target::emitDepfile(d));
   }
   return ExitSuccess;

@@ -34,6 +34,13 @@ OutputNames::OutputNames(const DriverOptions &options, llvm::StringRef input) {
     return it == options.emits.end() ? std::string() : it->second;
   };
   std::string stem = input == "-" || input == "<stdin>" ? "stdin" : llvm::sys::path::stem(input).str();
+  if (options.command != Command::Compile) {
+    bundle = !options.output.empty() ? options.output
+                                     : stem + (options.command == Command::Tune ? ".tune" : ".bench");
+    for (const char *file : {"run", "plan", "kernels.so"})
+      all.emplace_back("the bundle", bundle + "/" + file);
+    return;
+  }
   bool defaults = !options.anyOutputNamed();
   object = !named("obj").empty() ? named("obj") : options.output;
   header = named("header");
@@ -90,6 +97,7 @@ std::string tilec::findClash(const DriverOptions &options) {
   std::vector<std::string> inputs = options.inputs;
   if (auto [stage, file] = llvm::StringRef(options.loadIR).split('='); !file.empty())
     inputs.push_back(file.str());
+  llvm::append_range(inputs, options.tuningFiles);
   struct Use {
     std::string what, file, input;
   };

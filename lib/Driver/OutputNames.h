@@ -21,6 +21,7 @@ struct OutputNames {
   OutputNames(const DriverOptions &options, llvm::StringRef input);
 
   std::string object, header, depfile;
+  std::string bundle; ///< the folder that `tilec tune` and `tilec bench` write
   /// Every file, with the flag or kind that asks for it.
   std::vector<std::pair<std::string, std::string>> all;
 };

@@ -27,6 +27,12 @@ void Outputs::set(llvm::StringRef path, std::string contents, bool onlyIfChanged
     }
 }
 
+void Outputs::setExecutable(llvm::StringRef path, std::string contents) {
+  set(path, std::move(contents));
+  for (File &f : files)
+    f.executable |= f.path == path;
+}
+
 bool tilec::isSpecialFile(llvm::StringRef path) {
   llvm::sys::fs::file_status status;
   return !llvm::sys::fs::status(path, status) && llvm::sys::fs::exists(status) &&
@@ -67,8 +73,9 @@ bool Outputs::write(const File &file, DiagnosticEngine &diags) {
     return true;
   if (llvm::sys::fs::is_directory(file.path))
     return fail(std::make_error_code(std::errc::is_a_directory));
+  auto mode = llvm::sys::fs::all_read | llvm::sys::fs::all_write;
   auto temp = llvm::sys::fs::TempFile::create(file.path + "-%%%%%%%%.tmp",
-                                              llvm::sys::fs::all_read | llvm::sys::fs::all_write);
+                                              file.executable ? mode | llvm::sys::fs::all_exe : mode);
   if (!temp)
     return fail(llvm::errorToErrorCode(temp.takeError()));
   std::error_code ec;

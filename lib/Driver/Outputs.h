@@ -26,6 +26,8 @@ public:
   /// The finished contents of a declared file. `onlyIfChanged`: leave an equal file alone (headers: their
   /// users need not be recompiled).
   void set(llvm::StringRef path, std::string contents, bool onlyIfChanged = false);
+  /// The same for a program that may be started.
+  void setExecutable(llvm::StringRef path, std::string contents);
 
   /// Writes everything. False after E0605; then nothing is left.
   bool commit(DiagnosticEngine &diags);
@@ -37,7 +39,7 @@ public:
 private:
   struct File {
     std::string path, contents;
-    bool ready = false, onlyIfChanged = false;
+    bool ready = false, onlyIfChanged = false, executable = false;
   };
   bool write(const File &file, DiagnosticEngine &diags);
   std::vector<File> files;

@@ -317,6 +317,8 @@ DictionaryAttr KernelGen::hints(const hir::Launch *stmt) {
     list.set("persistent", b.getBoolAttr(*stmt->persistent));
   if (stmt->minBlocks)
     list.set("min_blocks", b.getI64IntegerAttr(*stmt->minBlocks));
+  if (stmt->panel)
+    list.set(stmt->panelColumns ? "panel_columns" : "panel_rows", b.getI64IntegerAttr(*stmt->panel));
   if (!stmt->cluster.empty())
     list.set("cluster", b.getI64ArrayAttr(stmt->cluster));
   return list.getDictionary(b.getContext());

@@ -49,11 +49,13 @@ static void cleanUp(OpPassManager &pm) {
 
 bool tilec::hasCostModel(const TargetDesc &target) { return target.roles; }
 
-void tilec::buildTileStage(OpPassManager &pm, llvm::ArrayRef<std::string> targets, unsigned mostPoints) {
+void tilec::buildTileStage(OpPassManager &pm, llvm::ArrayRef<std::string> targets, unsigned mostPoints,
+                           llvm::ArrayRef<std::string> shapes) {
   tile::TileSelectPointsOptions points;
   points.targets.assign(targets.begin(), targets.end());
   if (mostPoints)
     points.most = mostPoints;
+  points.shapes.assign(shapes.begin(), shapes.end());
   pm.addPass(tile::createTileSelectPoints(points));
   OpPassManager &kernel = pm.nest<tile::KernelOp>();
   cleanUp(kernel);

@@ -168,6 +168,8 @@ void Printer::launch(const Launch &l) {
     os << " persistent=" << (*l.persistent ? "True" : "False");
   if (l.minBlocks)
     os << " min_blocks=" << *l.minBlocks;
+  if (l.panel)
+    os << " panel=" << *l.panel << (l.panelColumns ? " columns" : " rows");
   if (!l.cluster.empty()) {
     os << " cluster=";
     llvm::interleave(l.cluster, os, [&](int64_t n) { os << n; }, "x");

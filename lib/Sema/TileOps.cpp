@@ -311,14 +311,20 @@ void Elaborator::safeValueCall(const ast::CallExpr *e) {
   }
 }
 
-/// A hint: the order of the blocks is the compiler's choice. Its arguments are still checked.
+/// The order of the blocks: `panel_size` rows or columns of them together.
 void Elaborator::swizzleCall(const BoundArgs &args) {
-  intArgument(args.named[0], "panel_size", 1, 1024);
+  std::optional<int64_t> panel = intArgument(args.named[0], "panel_size", 1, 1024);
+  bool columns = false;
   if (args.named[1]) {
     Value v = eval(args.named[1]->value);
     if (v.kind != Value::String || (*v.text != "row" && *v.text != "column"))
       if (!v.isPoison())
         report(diag::E0218, args.named[1]->value->getRange(), "order", "\"row\" or \"column\"", repr(v));
+    columns = v.kind == Value::String && *v.text == "column";
   }
-  boolArgument(args, 2, "enable", true);
+  bool enable = boolArgument(args, 2, "enable", true).value_or(true);
+  if (!launch)
+    return;
+  launch->panel = enable ? panel : std::optional<int64_t>(1);
+  launch->panelColumns = enable && columns;
 }

@@ -166,33 +166,32 @@ static mlir::TimingScope timer(const BackendOptions &options, StringRef name) {
   return options.timing ? options.timing->nest(name) : mlir::TimingScope();
 }
 
-static Expected<std::unique_ptr<Module>> prepare(mlir::ModuleOp mlirModule, LLVMContext &context,
-                                                 TargetMachine &machine, const TargetDesc &target,
-                                                 const BackendOptions &options) {
-  mlir::TimingScope translating = timer(options, "translate to LLVM IR");
-  Expected<std::unique_ptr<Module>> translated =
-      translateModule(mlirModule, context, options.lineInfo ? LineTables::Full : LineTables::None);
-  if (!translated)
-    return translated.takeError();
-  std::unique_ptr<Module> module = std::move(*translated);
-  module->setTargetTriple(machine.getTargetTriple());
-  module->setDataLayout(machine.createDataLayout());
-  setCodeObjectVersion(*module);
-  translating.stop();
-
+static Error prepare(Module &module, TargetMachine &machine, const TargetDesc &target,
+                     const BackendOptions &options) {
+  module.setTargetTriple(machine.getTargetTriple());
+  module.setDataLayout(machine.createDataLayout());
+  setCodeObjectVersion(module);
   mlir::TimingScope optimizing = timer(options, "optimise LLVM IR");
-  internalizeModule(*module, [](const GlobalValue &value) {
+  internalizeModule(module, [](const GlobalValue &value) {
     auto *f = dyn_cast<Function>(&value);
     return f ? f->getCallingConv() == CallingConv::AMDGPU_KERNEL : value.isDeclaration();
   });
-  if (Error error = optimizeModule(*module, machine, options.optLevel))
-    return std::move(error);
-  if (Error error = checkNoUndefined(*module, {}, target.name))
-    return std::move(error);
-  return std::move(module);
+  if (Error error = optimizeModule(module, machine, options.optLevel))
+    return error;
+  return checkNoUndefined(module, {}, target.name);
 }
 
-Expected<DeviceImage> target::compileAMDGPU(mlir::ModuleOp mlirModule, const TargetDesc &target,
+Expected<TranslatedModule> target::translateAMDGPU(mlir::ModuleOp module, const BackendOptions &options) {
+  return translateAlone(module, options.lineInfo ? LineTables::Full : LineTables::None, options);
+}
+
+Expected<DeviceImage> target::compileAMDGPU(mlir::ModuleOp module, const TargetDesc &target,
+                                            const BackendOptions &options) {
+  Expected<TranslatedModule> translated = translateAMDGPU(module, options);
+  return translated ? compileAMDGPU(std::move(*translated), target, options) : translated.takeError();
+}
+
+Expected<DeviceImage> target::compileAMDGPU(TranslatedModule translated, const TargetDesc &target,
                                             const BackendOptions &options) {
   mlir::TimingScope all = timer(options, target.name);
   BackendOptions inner = options;
@@ -200,24 +199,23 @@ Expected<DeviceImage> target::compileAMDGPU(mlir::ModuleOp mlirModule, const Tar
   Expected<std::unique_ptr<TargetMachine>> machine = makeMachine(target, options.optLevel);
   if (!machine)
     return machine.takeError();
-  LLVMContext context;
-  DiagnosticCollector diagnostics(context);
-  Expected<std::unique_ptr<Module>> module = prepare(mlirModule, context, **machine, target, inner);
-  if (!module)
-    return joinErrors(diagnostics.take(), module.takeError());
+  Module &module = *translated.module;
+  DiagnosticCollector &diagnostics = *translated.diagnostics;
+  if (Error error = prepare(module, **machine, target, inner))
+    return joinErrors(diagnostics.take(), std::move(error));
 
   DeviceImage image;
   image.kind = Image::HSACO;
   image.arch = target.name;
   if (options.keepLLVM || options.stopAfter == StopAfter::LLVM)
-    image.llvm = printModule(**module);
+    image.llvm = printModule(module);
   if (options.stopAfter == StopAfter::LLVM)
     return std::move(image);
 
   mlir::TimingScope generating = timer(inner, "generate code");
   if (options.keepISA || options.stopAfter == StopAfter::ISA) {
     // Code generation changes the module, so the text comes from a copy.
-    Expected<std::string> text = emitModule(*CloneModule(**module), **machine, /*assembly=*/true);
+    Expected<std::string> text = emitModule(*CloneModule(module), **machine, /*assembly=*/true);
     if (!text)
       return text.takeError();
     image.isa = std::move(*text);
@@ -227,7 +225,7 @@ Expected<DeviceImage> target::compileAMDGPU(mlir::ModuleOp mlirModule, const Tar
       return std::move(error);
     return std::move(image);
   }
-  Expected<std::string> object = emitModule(**module, **machine, /*assembly=*/false);
+  Expected<std::string> object = emitModule(module, **machine, /*assembly=*/false);
   if (!object)
     return object.takeError();
   if (Error error = diagnostics.take())

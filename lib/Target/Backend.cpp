@@ -25,7 +25,7 @@
 #include "llvm/Support/ThreadPool.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
-#include <mutex>
+#include <deque>
 
 using namespace llvm;
 using namespace tilec;
@@ -96,9 +96,6 @@ static bool addDebugScopes(mlir::ModuleOp module, LineTables lines) {
 
 Expected<std::unique_ptr<Module>> target::translateModule(mlir::ModuleOp module, LLVMContext &context,
                                                           LineTables lines) {
-  // A few milliseconds; what comes after it, in LLVM contexts of their own, is what threads are for.
-  static std::mutex mutex;
-  std::lock_guard<std::mutex> lock(mutex);
   mlir::Operation *root = module;
   auto nested = module.getOps<mlir::gpu::GPUModuleOp>();
   if (!nested.empty()) {
@@ -180,40 +177,97 @@ std::string target::printModule(const Module &module) {
 // Several images
 //===----------------------------------------------------------------------===//
 
-static Expected<DeviceImage> compileOne(const ImageJob &job, const BackendOptions &options) {
-  switch (job.target->family) {
-  case Family::NVIDIA:
-    return compileNVPTX(*job.module, *job.target, options);
-  case Family::AMD:
-    return compileAMDGPU(*job.module, *job.target, options);
-  case Family::CPU:
-    break;
-  }
-  return toolError(ToolError::Internal, job.target->name + " is not a GPU");
+TranslatedModule::TranslatedModule() = default;
+TranslatedModule::TranslatedModule(TranslatedModule &&) = default;
+TranslatedModule &TranslatedModule::operator=(TranslatedModule &&other) {
+  // The module goes before its context, and the collector before both.
+  diagnostics = std::move(other.diagnostics);
+  module = std::move(other.module);
+  context = std::move(other.context);
+  ptxVersion = other.ptxVersion;
+  return *this;
+}
+TranslatedModule::~TranslatedModule() = default;
+
+Expected<TranslatedModule> target::translateAlone(mlir::ModuleOp module, LineTables lines,
+                                                  const BackendOptions &options) {
+  mlir::TimingScope timing =
+      options.timing ? options.timing->nest("translate to LLVM IR") : mlir::TimingScope();
+  TranslatedModule result;
+  result.context = std::make_unique<LLVMContext>();
+  result.diagnostics = std::make_unique<DiagnosticCollector>(*result.context);
+  Expected<std::unique_ptr<Module>> translated = translateModule(module, *result.context, lines);
+  if (!translated)
+    return joinErrors(result.diagnostics->take(), translated.takeError());
+  result.module = std::move(*translated);
+  return std::move(result);
 }
 
-std::vector<Expected<DeviceImage>> target::compileImages(ArrayRef<ImageJob> jobs,
-                                                         const BackendOptions &options) {
-  std::vector<std::optional<Expected<DeviceImage>>> slots(jobs.size());
-  // The driver guards the thread that calls; a crash on another one would end the process.
-  auto run = [&](size_t i) {
-    CrashRecoveryContext guard;
-    if (!guard.RunSafely([&] { slots[i].emplace(compileOne(jobs[i], options)); }))
-      slots[i].emplace(toolError(ToolError::Internal, "it crashed on the code for " + jobs[i].target->name));
+struct ImageQueue::State {
+  struct Job {
+    TranslatedModule module;
+    const TargetDesc *target;
+    std::optional<Expected<DeviceImage>> result;
   };
-  unsigned threads = options.jobs ? options.jobs : hardware_concurrency().compute_thread_count();
-  if (threads <= 1 || jobs.size() <= 1) {
-    for (size_t i = 0; i < jobs.size(); ++i)
-      run(i);
-  } else {
-    DefaultThreadPool pool(hardware_concurrency(std::min<size_t>(threads, jobs.size())));
-    for (size_t i = 0; i < jobs.size(); ++i)
-      pool.async([&run, i] { run(i); });
-    pool.wait();
+  explicit State(const BackendOptions &options) : options(options) {
+    unsigned threads = options.jobs ? options.jobs : hardware_concurrency().compute_thread_count();
+    if (threads > 1)
+      pool.emplace(hardware_concurrency(threads));
   }
+
+  void run(Job &job) {
+    // The driver guards the thread that calls; a crash on another one would end the process.
+    CrashRecoveryContext guard;
+    bool whole = guard.RunSafely([&] {
+      bool nvidia = job.target->family == Family::NVIDIA;
+      job.result.emplace(nvidia ? compileNVPTX(std::move(job.module), *job.target, options)
+                                : compileAMDGPU(std::move(job.module), *job.target, options));
+    });
+    if (!whole)
+      job.result.emplace(toolError(ToolError::Internal, "it crashed on the code for " + job.target->name));
+  }
+
+  const BackendOptions options;
+  std::deque<Job> jobs; ///< their addresses stay
+  std::optional<DefaultThreadPool> pool;
+};
+
+ImageQueue::ImageQueue(const BackendOptions &options) : state(std::make_unique<State>(options)) {}
+
+ImageQueue::~ImageQueue() {
+  for (Expected<DeviceImage> &result : finish())
+    if (!result)
+      consumeError(result.takeError());
+}
+
+void ImageQueue::add(mlir::ModuleOp module, const TargetDesc &target) {
+  State::Job &job = state->jobs.emplace_back();
+  job.target = &target;
+  if (target.family == Family::CPU) {
+    job.result.emplace(toolError(ToolError::Internal, target.name + " is not a GPU"));
+    return;
+  }
+  Expected<TranslatedModule> translated = target.family == Family::NVIDIA
+                                              ? translateNVPTX(module, state->options)
+                                              : translateAMDGPU(module, state->options);
+  if (!translated) {
+    job.result.emplace(translated.takeError());
+    return;
+  }
+  job.module = std::move(*translated);
+  if (state->pool)
+    state->pool->async([state = state.get(), &job] { state->run(job); });
+  else
+    state->run(job);
+}
+
+std::vector<Expected<DeviceImage>> ImageQueue::finish() {
+  if (state->pool)
+    state->pool->wait();
   std::vector<Expected<DeviceImage>> results;
-  for (std::optional<Expected<DeviceImage>> &slot : slots)
-    results.push_back(std::move(*slot));
+  for (State::Job &job : state->jobs)
+    results.push_back(std::move(*job.result));
+  state->jobs.clear();
   return results;
 }
 
@@ -221,8 +275,10 @@ static void applyReport(Variant &variant, ArrayRef<KernelReport> reports) {
   auto it = find_if(reports, [&](const KernelReport &r) { return r.symbol == variant.symbol; });
   if (it == reports.end())
     return;
+  std::pair waves(variant.resources.bankWaves, variant.resources.idealWaves); // no assembler knows them
   variant.resources = it->resources;
   variant.resources.dynamicShared = variant.dynamicShared;
+  std::tie(variant.resources.bankWaves, variant.resources.idealWaves) = waves;
   if (!it->entry.empty())
     variant.symbol = it->entry;
 }

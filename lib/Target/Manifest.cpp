@@ -1,5 +1,6 @@
 //===- Manifest.cpp - the JSON that describes a library --------------------------------===//
 #include "tilec/Target/Manifest.h"
+#include "tilec/Support/Occupancy.h"
 #include "tilec/Target/Header.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -101,7 +102,7 @@ private:
     });
   }
 
-  void resources(const Variant &variant) {
+  void resources(const Image &image, const Variant &variant) {
     const Resources &r = variant.resources;
     if (r.registers >= 0)
       j.attribute("registers", r.registers);
@@ -112,6 +113,14 @@ private:
     if (r.stackBytes >= 0)
       j.attribute("stackBytes", r.stackBytes);
     j.attribute("staticSharedBytes", r.staticShared);
+    if (const TargetDesc *target = lookupTarget(image.arch); target && r.registers >= 0) {
+      Occupancy occupancy =
+          occupancyOf(*target, {variant.threads, r.registers, r.staticShared + variant.dynamicShared});
+      j.attribute("blocksPerMultiprocessor", occupancy.blocks);
+      j.attribute("occupancyLimiter", occupancy.limiter);
+    }
+    if (r.idealWaves)
+      j.attribute("bankConflicts", double(r.bankWaves) / double(r.idealWaves));
     if (!r.advisories.empty())
       j.attributeArray("advisories", [&] {
         for (const std::string &line : r.advisories)
@@ -145,7 +154,7 @@ private:
       j.attribute("persistent", v.persistent);
       if (v.persistent)
         j.attribute("minBlocks", int64_t(v.minBlocks));
-      resources(v);
+      resources(image, v);
     });
   }
 

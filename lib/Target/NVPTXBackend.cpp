@@ -278,70 +278,74 @@ static mlir::TimingScope timer(const BackendOptions &options, StringRef name) {
   return options.timing ? options.timing->nest(name) : mlir::TimingScope();
 }
 
-/// Translates, links libdevice and optimises.
-static Expected<std::unique_ptr<Module>> prepare(mlir::ModuleOp mlirModule, LLVMContext &context,
-                                                 TargetMachine &machine, const TargetDesc &target,
-                                                 const BackendOptions &options) {
-  mlir::TimingScope translating = timer(options, "translate to LLVM IR");
-  Expected<std::unique_ptr<Module>> translated =
-      translateModule(mlirModule, context, options.lineInfo ? LineTables::DirectivesOnly : LineTables::None);
-  if (!translated)
-    return translated.takeError();
-  std::unique_ptr<Module> module = std::move(*translated);
-  module->setTargetTriple(machine.getTargetTriple());
-  module->setDataLayout(machine.createDataLayout());
-  translating.stop();
-
+/// Links libdevice and optimises.
+static Error prepare(Module &module, TargetMachine &machine, const TargetDesc &target,
+                     const BackendOptions &options) {
+  module.setTargetTriple(machine.getTargetTriple());
+  module.setDataLayout(machine.createDataLayout());
   mlir::TimingScope linking = timer(options, "link libdevice");
-  if (Error error = linkLibdevice(*module, options))
-    return std::move(error);
+  if (Error error = linkLibdevice(module, options))
+    return error;
   linking.stop();
 
   mlir::TimingScope optimizing = timer(options, "optimise LLVM IR");
-  keepKernelsOnly(*module);
-  if (Error error = optimizeModule(*module, machine, options.optLevel))
-    return std::move(error);
-  if (Error error = checkNoUndefined(*module, {"vprintf", "__assertfail", "malloc", "free"}, target.name))
-    return std::move(error);
-  return std::move(module);
+  keepKernelsOnly(module);
+  if (Error error = optimizeModule(module, machine, options.optLevel))
+    return error;
+  return checkNoUndefined(module, {"vprintf", "__assertfail", "malloc", "free"}, target.name);
 }
 
-/// The target as this module needs it: products of fp8 on warps came with PTX 8.4.
-static TargetDesc targetFor(mlir::ModuleOp module, TargetDesc target) {
+/// Products of fp8 on warps came with PTX 8.4.
+static unsigned ptxVersionFor(mlir::ModuleOp module) {
+  unsigned version = 0;
   module.walk([&](mlir::LLVM::InlineAsmOp code) {
     StringRef text = code.getAsmString();
     if (text.starts_with("mma.sync") && (text.contains(".e4m3.") || text.contains(".e5m2.")))
-      target.ptxVersion = std::max(target.ptxVersion, 84u);
+      version = 84;
   });
-  return target;
+  return version;
 }
 
-Expected<DeviceImage> target::compileNVPTX(mlir::ModuleOp mlirModule, const TargetDesc &chip,
+Expected<TranslatedModule> target::translateNVPTX(mlir::ModuleOp module, const BackendOptions &options) {
+  Expected<TranslatedModule> result =
+      translateAlone(module, options.lineInfo ? LineTables::DirectivesOnly : LineTables::None, options);
+  if (result)
+    result->ptxVersion = ptxVersionFor(module);
+  return result;
+}
+
+Expected<DeviceImage> target::compileNVPTX(mlir::ModuleOp module, const TargetDesc &target,
                                            const BackendOptions &options) {
-  const TargetDesc target = targetFor(mlirModule, chip);
+  Expected<TranslatedModule> translated = translateNVPTX(module, options);
+  return translated ? compileNVPTX(std::move(*translated), target, options) : translated.takeError();
+}
+
+Expected<DeviceImage> target::compileNVPTX(TranslatedModule translated, const TargetDesc &chip,
+                                           const BackendOptions &options) {
+  TargetDesc target = chip; // as this module needs it
+  target.ptxVersion = std::max(target.ptxVersion, translated.ptxVersion);
   mlir::TimingScope all = timer(options, target.name);
   BackendOptions inner = options;
   inner.timing = options.timing ? &all : nullptr;
   Expected<std::unique_ptr<TargetMachine>> machine = makeMachine(target, options.optLevel);
   if (!machine)
     return machine.takeError();
-  LLVMContext context;
-  DiagnosticCollector diagnostics(context);
-  Expected<std::unique_ptr<Module>> module = prepare(mlirModule, context, **machine, target, inner);
-  if (!module)
-    return joinErrors(diagnostics.take(), module.takeError());
+  Module &module = *translated.module;
+  DiagnosticCollector &diagnostics = *translated.diagnostics;
+  if (Error error = prepare(module, **machine, target, inner))
+    return joinErrors(diagnostics.take(), std::move(error));
 
   DeviceImage image;
   image.kind = target.emitsPTX ? Image::PTX : Image::Cubin;
   image.arch = target.name;
-  image.kernels = nameKernels(**module);
+  image.kernels = nameKernels(module);
   if (options.keepLLVM || options.stopAfter == StopAfter::LLVM)
-    image.llvm = printModule(**module);
+    image.llvm = printModule(module);
   if (options.stopAfter == StopAfter::LLVM)
     return std::move(image);
 
   mlir::TimingScope generating = timer(inner, "generate PTX");
-  Expected<std::string> ptx = emitModule(**module, **machine, /*assembly=*/true);
+  Expected<std::string> ptx = emitModule(module, **machine, /*assembly=*/true);
   if (!ptx)
     return ptx.takeError();
   if (Error error = diagnostics.take())

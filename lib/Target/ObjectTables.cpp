@@ -276,7 +276,7 @@ Constant *Tables::variant(unsigned image, const Variant &v) {
                  i64(v.cost.block),
                  i64(v.cost.launch),
                  i32(v.cost.resident),
-                 i32(0)});
+                 i32(v.measured)});
 }
 
 //===----------------------------------------------------------------------===//

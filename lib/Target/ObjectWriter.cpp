@@ -116,6 +116,24 @@ private:
     b.CreateRet(makeString(module, text));
   }
 
+public:
+  /// The function of tile_gen_bundle: the arguments are what an array points to.
+  Function *invoker(const KernelDesc &kernel) {
+    Type *word = Type::getInt32Ty(context);
+    Function *f = Function::Create(FunctionType::get(status, {word, ptr, ptr, ptr}, false),
+                                   GlobalValue::InternalLinkage, name + ".invoke", module);
+    IRBuilder<> b(BasicBlock::Create(context, "entry", f));
+    SmallVector<Value *> operands = {f->getArg(0), b.getInt32(index), f->getArg(1), f->getArg(2)};
+    for (auto [i, arg] : enumerate(kernel.args)) {
+      Type *type = host->getFunctionType()->getParamType(HostFirstArgument + i);
+      Value *address = b.CreateLoad(ptr, b.CreateConstInBoundsGEP1_64(ptr, f->getArg(3), i));
+      operands.push_back(arg.kind == Arg::Tensor ? address : b.CreateLoad(type, address));
+    }
+    b.CreateRet(b.CreateCall(host, operands));
+    return f;
+  }
+
+private:
   Module &module;
   LLVMContext &context;
   unsigned index;
@@ -127,7 +145,23 @@ private:
 
 } // namespace
 
-static Error writeApi(Module &module, const Library &library, const ManifestOptions &options) {
+static constexpr const char *kBundleSymbol = "tile_bundle";
+
+static void writeBundle(Module &module, const Library &library, ArrayRef<Constant *> invokers) {
+  LLVMContext &context = module.getContext();
+  Type *ptr = PointerType::getUnqual(context), *word = Type::getInt32Ty(context);
+  auto constant = [&](Constant *value, const Twine &name, GlobalValue::LinkageTypes linkage) {
+    return new GlobalVariable(module, value->getType(), /*isConstant=*/true, linkage, value, name);
+  };
+  Constant *list = constant(ConstantArray::get(ArrayType::get(ptr, invokers.size()), invokers),
+                            "tile.invokers", GlobalValue::InternalLinkage);
+  Constant *fields[] = {module.getNamedGlobal(kLibrarySymbol), list, ConstantInt::get(word, invokers.size()),
+                        ConstantInt::get(word, 0)};
+  constant(ConstantStruct::getAnon(context, fields), kBundleSymbol, GlobalValue::ExternalLinkage);
+}
+
+static Error writeApi(Module &module, const Library &library, const ObjectOptions &options) {
+  SmallVector<Constant *> invokers;
   for (unsigned i = 0; i < library.kernels.size(); ++i) {
     Function *host = module.getFunction(library.kernels[i].name + "__host");
     if (!host || host->isDeclaration() ||
@@ -135,13 +169,19 @@ static Error writeApi(Module &module, const Library &library, const ManifestOpti
       return toolError(ToolError::Internal, "no host code for kernel `" + library.kernels[i].name + "`");
     host->setLinkage(GlobalValue::InternalLinkage);
     host->addFnAttr(Attribute::NoInline); // one copy for the three modes
-    ApiWriter(module, library, i, host).write(emitKernelManifest(library, i, options));
+    ApiWriter writer(module, library, i, host);
+    writer.write(emitKernelManifest(library, i, options.manifest));
+    if (options.bundle)
+      invokers.push_back(writer.invoker(library.kernels[i]));
   }
+  if (options.bundle)
+    writeBundle(module, library, invokers);
   return Error::success();
 }
 
 static StringSet<> apiNames(const Library &library) {
   StringSet<> names;
+  names.insert(kBundleSymbol);
   for (const KernelDesc &kernel : library.kernels)
     for (StringRef suffix : {"", "_check", "_workspace", "_load", "_manifest"})
       names.insert(apiName(library, kernel) + suffix.str());
@@ -177,7 +217,7 @@ static Expected<std::unique_ptr<Module>> makeHostModule(mlir::ModuleOp hostModul
   module->setTargetTriple(machine.getTargetTriple());
   module->setDataLayout(machine.createDataLayout());
   buildTables(*module, library);
-  if (Error error = writeApi(*module, library, options.manifest))
+  if (Error error = writeApi(*module, library, options))
     return std::move(error);
   setHostAttributes(*module);
   StringSet<> visible = apiNames(library);

@@ -5,6 +5,7 @@
 #     [ARCH cpu sm_90a compute_90 gfx942 ...]   default: ${TILE_ARCHITECTURES}, else tilec's own default
 #     [PREFIX p]            C names become p_kernel; needed when two targets of a build compile one source
 #     [IMPORT_DIRS dirs...] where `import` looks, relative to the current source folder
+#     [TUNING files...]     measurements by `tilec tune`, relative to the current source folder
 #     [OPTIONS opts...]     further options for tilec
 #     [DEPENDS deps...]     further files or targets the sources depend on
 #     [MANIFEST outvar])    also write the manifests; outvar gets the list of JSON files
@@ -69,7 +70,7 @@ function(_tile_claim name absolute)
 endfunction()
 
 function(tile_add_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 T "STATIC;SHARED;OBJECT" "PREFIX;MANIFEST" "SOURCES;ARCH;IMPORT_DIRS;OPTIONS;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 T "STATIC;SHARED;OBJECT" "PREFIX;MANIFEST" "SOURCES;ARCH;IMPORT_DIRS;TUNING;OPTIONS;DEPENDS")
   _tile_check_arguments(${name})
   if(NOT T_ARCH)
     set(T_ARCH ${TILE_ARCHITECTURES})
@@ -85,6 +86,12 @@ function(tile_add_library name)
   foreach(dir IN LISTS T_IMPORT_DIRS)
     cmake_path(ABSOLUTE_PATH dir BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
     list(APPEND flags "-I${dir}")
+  endforeach()
+  set(tuning "")
+  foreach(file IN LISTS T_TUNING)
+    cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
+    list(APPEND tuning "${file}")
+    list(APPEND flags "--tuning=${file}")
   endforeach()
 
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/${name}.tile.dir")
@@ -113,7 +120,7 @@ function(tile_add_library name)
     endforeach()
     add_custom_command(OUTPUT ${outputs}
       COMMAND Tile::tilec "${absolute}" ${wanted} -MD -MF "${folder}/${stem}.d" -MT "${object}" ${flags} ${T_OPTIONS}
-      DEPENDS "${absolute}" Tile::tilec ${T_DEPENDS}
+      DEPENDS "${absolute}" Tile::tilec ${tuning} ${T_DEPENDS}
       DEPFILE "${folder}/${stem}.d"
       COMMENT "Compiling ${source}"
       VERBATIM COMMAND_EXPAND_LISTS)

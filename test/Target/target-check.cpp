@@ -94,9 +94,9 @@ static Error addGPUImage(Library &library, const TargetDesc &target, StringRef f
   variant.threads = 256;
   variant.params = parametersOf(function);
   Image image{Image::Cubin, target.name, "", {{{variant}}}};
-  mlir::ModuleOp root = *module;
-  ImageJob job{&root, &target};
-  Expected<DeviceImage> compiled = std::move(compileImages({job}, options).front());
+  ImageQueue queue(options);
+  queue.add(*module, target);
+  Expected<DeviceImage> compiled = std::move(queue.finish().front());
   if (!compiled)
     return compiled.takeError();
   applyReport(image, std::move(*compiled));
@@ -191,17 +191,13 @@ static int images(ArrayRef<StringRef> args) {
   auto module = parse(context, args[0]);
   if (!module)
     return 2;
-  SmallVector<mlir::OwningOpRef<mlir::ModuleOp>> clones;
-  SmallVector<mlir::ModuleOp> modules;
-  SmallVector<ImageJob> jobs;
-  for (size_t i = 1; i < args.size(); ++i) {
-    clones.push_back(module->clone());
-    modules.push_back(*clones.back());
+  ImageQueue queue(options);
+  for (StringRef arch : args.drop_front()) {
+    mlir::OwningOpRef<mlir::ModuleOp> clone(module->clone());
+    queue.add(*clone, *lookupTarget(arch));
   }
-  for (auto [i, m] : enumerate(modules))
-    jobs.push_back({&m, lookupTarget(args[i + 1])});
   int code = 0;
-  for (Expected<DeviceImage> &result : compileImages(jobs, options)) {
+  for (Expected<DeviceImage> &result : queue.finish()) {
     if (!result)
       code = fail(result.takeError());
     else

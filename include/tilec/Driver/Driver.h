@@ -11,6 +11,7 @@ enum ExitCode : int {
   ExitUsage = 2,       ///< unknown flag, contradictory request, unknown name in -D or --kernel
   ExitEnvironment = 3, ///< unreadable input, unwritable output, missing or too old tool
   ExitTool = 4,        ///< ptxas or lld rejected generated code: a bug of tilec
+  ExitMeasured = 5,    ///< of the runner in a bundle: a point was wrong, or failed
   ExitInternal = 70,   ///< a bug of tilec
   ExitInterrupted = 130
 };

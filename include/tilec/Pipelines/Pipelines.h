@@ -23,8 +23,9 @@ bool hasCostModel(const TargetDesc &target);
 
 /// Kernels as MLIRGen makes them -> one host kernel and one device kernel per launch and point of the tuning
 /// space. Targets have a part only in which points those are; `mostPoints` for each of them, 0 for the
-/// default.
-void buildTileStage(mlir::OpPassManager &pm, llvm::ArrayRef<std::string> targets, unsigned mostPoints);
+/// default. `shapes`, when there are any, want the points that are best for them ("M=512:N=512").
+void buildTileStage(mlir::OpPassManager &pm, llvm::ArrayRef<std::string> targets, unsigned mostPoints,
+                    llvm::ArrayRef<std::string> shapes = {});
 
 /// One stage of the device kernels of one target (`tile.target` is set on them). The pass manager is anchored
 /// on builtin.module.

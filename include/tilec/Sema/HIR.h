@@ -402,6 +402,8 @@ struct Launch : Stmt {
   std::optional<int64_t> threads;
   std::optional<bool> persistent;
   std::optional<int64_t> minBlocks;
+  std::optional<int64_t> panel; ///< use_swizzle: so many rows (columns) of blocks together
+  bool panelColumns = false;
   llvm::SmallVector<int64_t, 3> cluster; ///< empty: compiler's choice
   Block body;
   Launch(Loc l) : Stmt(Stmt::Launch, l) {}

@@ -71,14 +71,21 @@ struct DeviceImage {
 /// The dialects and translations to LLVM IR that a back end needs. Call once per context.
 void registerBackendDialects(mlir::DialectRegistry &registry);
 
-struct ImageJob {
-  mlir::ModuleOp *module;
-  const TargetDesc *target;
+/// Compiles modules for NVIDIA and AMD targets, several at once, while their owner goes on: code generation
+/// and the tools run on `jobs` threads, in contexts of their own.
+class ImageQueue {
+public:
+  explicit ImageQueue(const BackendOptions &options);
+  ~ImageQueue(); ///< waits for what was added
+  /// Translates the module, here and now, and leaves the rest to the threads.
+  void add(mlir::ModuleOp module, const TargetDesc &target);
+  /// Waits; results in the order of add().
+  std::vector<llvm::Expected<DeviceImage>> finish();
+
+private:
+  struct State;
+  std::unique_ptr<State> state;
 };
-/// Compiles modules for NVIDIA and AMD targets, several at once; results in the order of jobs. Code
-/// generation and the tools run on `jobs` threads.
-std::vector<llvm::Expected<DeviceImage>> compileImages(llvm::ArrayRef<ImageJob> jobs,
-                                                       const BackendOptions &options);
 
 /// Copies bytes into the image, and the assembler's numbers and the final names into its variants, by symbol.
 void applyReport(Image &image, DeviceImage compiled);
@@ -93,8 +100,7 @@ enum class LineTables : uint8_t {
   Full,          ///< DWARF line tables
   DirectivesOnly ///< .file and .loc alone: ptxas refuses to optimise code with any other debug information
 };
-/// Translates `module` (or the only gpu.module in it); diagnostics go through the MLIR context. Threads may
-/// call it at once, also for modules of one context.
+/// Translates `module` (or the only gpu.module in it); diagnostics go through the MLIR context.
 llvm::Expected<std::unique_ptr<llvm::Module>> translateModule(mlir::ModuleOp module,
                                                               llvm::LLVMContext &context, LineTables lines);
 /// LLVM's standard pipeline of that level, for that machine.
@@ -119,6 +125,20 @@ private:
   std::shared_ptr<State> state;
   llvm::LLVMContext &context;
 };
+
+/// LLVM IR in a context of its own, which any thread may go on with.
+struct TranslatedModule {
+  TranslatedModule();
+  TranslatedModule(TranslatedModule &&);
+  TranslatedModule &operator=(TranslatedModule &&);
+  ~TranslatedModule();
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<DiagnosticCollector> diagnostics;
+  std::unique_ptr<llvm::Module> module;
+  unsigned ptxVersion = 0; ///< that the code needs beyond its target's, NVIDIA
+};
+llvm::Expected<TranslatedModule> translateAlone(mlir::ModuleOp module, LineTables lines,
+                                                const BackendOptions &options);
 
 } // namespace tilec::target
 #endif

@@ -48,6 +48,9 @@ struct Param {
 struct Resources {
   int registers = -1, spillStores = -1, spillLoads = -1, stackBytes = -1;
   int64_t staticShared = 0, dynamicShared = 0;
+  /// Wavefronts of one warp's accesses to shared memory, and how many there would be without bank conflicts:
+  /// an estimate from the layouts. 0: it makes none but through engines that have no conflicts.
+  int64_t bankWaves = 0, idealWaves = 0;
   std::vector<std::string> advisories; ///< what ptxas says about lost performance (C75xx), one line each
 };
 
@@ -66,8 +69,9 @@ struct Variant {
   int64_t dynamicShared = 0;
   bool persistent = false;
   unsigned minBlocks = 1;
-  unsigned point = 0; ///< of the tuning space: 0 the defaults, else its number in the launch
-  Cost cost;          ///< zero: unknown
+  unsigned point = 0;    ///< of the tuning space: 0 the defaults, else its number in the launch
+  unsigned measured = 0; ///< which of the launch's measured points is for this image, from 1; 0: none is
+  Cost cost;             ///< zero: unknown
   std::vector<std::pair<std::string, std::string>> constants; ///< of the point; empty for the defaults
   int64_t arenaBytes = 0;                                     ///< CPU: scratch of one worker, 64-byte aligned
   Resources resources;
@@ -107,7 +111,8 @@ struct LaunchDesc {
   std::string name;      ///< "matmul.0"
   unsigned gridRank = 1; ///< slots 0..gridRank-1 are the grid extents
   unsigned slots = 0;
-  unsigned points = 0; ///< beside the defaults
+  unsigned points = 0;                  ///< beside the defaults
+  std::vector<std::string> measuredFor; ///< targets for which a tuning file has measurements
 };
 
 struct KernelDesc {

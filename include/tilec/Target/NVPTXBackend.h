@@ -9,6 +9,10 @@ namespace tilec::target {
 /// "compute_XY" target is the PTX itself, with a final NUL as the driver wants it.
 llvm::Expected<DeviceImage> compileNVPTX(mlir::ModuleOp module, const TargetDesc &target,
                                          const BackendOptions &options);
+/// In two steps: what needs the MLIR context, and the rest, for any thread.
+llvm::Expected<TranslatedModule> translateNVPTX(mlir::ModuleOp module, const BackendOptions &options);
+llvm::Expected<DeviceImage> compileNVPTX(TranslatedModule translated, const TargetDesc &target,
+                                         const BackendOptions &options);
 
 /// `.file N "name"` with a fixed date and the source's size, so that ptxas does not look at the file system.
 std::string pinFileLines(llvm::StringRef ptx, int64_t date,

@@ -10,6 +10,7 @@ struct ObjectOptions {
   BackendOptions backend;
   ManifestOptions manifest;
   bool assembly = false; ///< -S: text instead of an object
+  bool bundle = false;   ///< also the visible constant `tile_bundle` of runtime/tile_rt_gen.h
 };
 
 /// The host code of `hostModule` (after convert-tile-host-to-llvm), the API functions, the constants of

@@ -198,9 +198,11 @@ LogicalResult Emitter::emitRaster(RasterOp op) {
   auto rem = [&](Value x, Value y) { return code.fold<arith::RemUIOp>(x, y); };
   auto div = [&](Value x, Value y) { return code.fold<arith::DivUIOp>(x, y); };
   RasterKind kind = op.getRaster().getKind();
-  if (kind == RasterKind::grouped && grid.size() >= 2) {
-    // `group` rows of tiles are taken together, down each column of them.
-    Value gx = grid[0], gy = grid[1], plane = code.mul(gx, gy);
+  bool columns = kind == RasterKind::column && op.getRaster().getGroup() > 1;
+  if ((kind == RasterKind::grouped || columns) && grid.size() >= 2) {
+    // `group` rows of tiles are taken together, down each column of them; or the other way round.
+    unsigned x = columns, y = !columns;
+    Value gx = grid[x], gy = grid[y], plane = code.mul(gx, gy);
     if (grid.size() == 3) {
       set(op.getIds()[2], div(linear, plane));
       linear = rem(linear, plane);
@@ -209,8 +211,8 @@ LogicalResult Emitter::emitRaster(RasterOp op) {
     Value perGroup = code.mul(gx, group), g = div(linear, perGroup), in = rem(linear, perGroup);
     Value first = code.mul(g, group);
     Value rows = code.fold<arith::MinUIOp>(code.sub(gy, first), group);
-    set(op.getIds()[0], div(in, rows));
-    set(op.getIds()[1], code.add(first, rem(in, rows)));
+    set(op.getIds()[x], div(in, rows));
+    set(op.getIds()[y], code.add(first, rem(in, rows)));
     return success();
   }
   if (kind == RasterKind::lpt) {

@@ -99,6 +99,8 @@ FailureOr<LLVM::LLVMFuncOp> Emitter::run(StringRef symbol) {
   function->setAttr("tile.threads", i64(warps * target.warpSize));
   auto shared = launch->getAttrOfType<IntegerAttr>(TileDialect::kSharedBytesAttrName);
   function->setAttr("tile.shared_bytes", i64(shared ? shared.getInt() : 0));
+  if (bankWaves.ideal)
+    function->setAttr("tile.bank_waves", b.getDenseI64ArrayAttr({bankWaves.waves, bankWaves.ideal}));
   if (schedule.getPersistent())
     function->setAttr("tile.persistent", b.getUnitAttr());
   function->setAttr("tile.min_blocks", i64(schedule.getMinBlocks()));

@@ -225,6 +225,7 @@ protected:
   void storeElement(Value value, Value memory, ArrayRef<Value> indices, ArrayRef<bool> inbounds, Value guard);
   Value atomicElement(tile::ElemAtomicOp op, Value value, Value compare, ArrayRef<Value> indices,
                       Value guard);
+  void countBanks(const Layout &f, const Layout &s, int64_t bytes, int64_t vec, bool write);
   Layout copyLayout(ArrayRef<int64_t> shape, int64_t bytes, Value source, Value dest);
 
   //===- Scalars and generics (Body.cpp, Generic.cpp) ---------------------------------===//
@@ -285,6 +286,7 @@ protected:
   SmallVector<Attribute> params;
   SmallVector<std::pair<unsigned, DictionaryAttr>> paramAttrs;
   Value warpHash; ///< of delays; null: none yet
+  Waves bankWaves; ///< of one warp's accesses to shared memory, each counted once
   Block *entry = nullptr;
   Operation *entryEnd = nullptr; ///< parameters are cast in front of it
 };

@@ -90,6 +90,15 @@ static bool wholeBuffer(const tilec::simt::Region &region) {
   });
 }
 
+/// For --resource-usage: an estimate, which knows nothing of masks.
+void Emitter::countBanks(const Layout &f, const Layout &s, int64_t bytes, int64_t vec, bool write) {
+  FailureOr<Waves> waves = accessWaves(f, s, bytes, vec, bankModelOf(target, write));
+  if (failed(waves))
+    return;
+  bankWaves.waves += waves->waves;
+  bankWaves.ideal += waves->ideal;
+}
+
 Value Emitter::loadShared(const Layout &l, ArrayRef<int64_t> shape, Type element, const Region &region,
                           int64_t from, int64_t to) {
   auto type = cast<BufferType>(region.memory.getType());
@@ -112,6 +121,8 @@ Value Emitter::loadShared(const Layout &l, ArrayRef<int64_t> shape, Type element
       while (vec > 1 && l.cover(coord(axis)) > shape[axis] &&
              (vectorAlong(l, axis, vec) < vec || shape[axis] % vec))
         vec /= 2;
+    if (from == 0)
+      countBanks(f, s, bytes, vec, /*write=*/false);
     auto [low, high] = evaluate(*address, DimId::Offset, threadInputs(*address));
     auto regs = address->contributions(DimId::Reg, DimId::Offset);
     if (regs.empty())
@@ -182,6 +193,8 @@ void Emitter::storeShared(Value value, const Layout &l, ArrayRef<int64_t> shape,
           vec /= 2;
       while (vec > 1 && ((to - from) % vec || from % vec))
         vec /= 2;
+      if (from == 0)
+        countBanks(f, s, bytes, vec, /*write=*/true);
       thread = evaluate(*address, DimId::Offset, threadInputs(*address));
       regs = address->contributions(DimId::Reg, DimId::Offset);
       if (regs.empty())

@@ -354,6 +354,8 @@ LogicalResult HostKernelLowering::lowerLaunch(LaunchCallOp op) {
     values.push_back(toI64(trips));
   for (Value extent : op.getPointGrids())
     values.push_back(toI64(extent));
+  for (Value point : op.getMeasured())
+    values.push_back(toI64(point));
   Value array = scratch(values.size());
   for (auto [i, value] : llvm::enumerate(values))
     store(value, array, i);

@@ -264,6 +264,8 @@ LogicalResult NVVMEmitter::emitBulkStore(AsyncCopyOp op) {
     if (!f.hasIn(DimId::Group) || parts != threads.groups)
       return unsupported(*op, "a staged store whose warp groups own no contiguous parts");
   }
+  if (boxes->swizzle && part.back() % box.back())
+    return unsupported(*op, "a staged store whose warp groups share the engine's boxes");
   for (unsigned axis = 0; axis < shape.size(); ++axis)
     while (part[axis] % box[axis])
       --box[axis];

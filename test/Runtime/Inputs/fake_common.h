@@ -127,6 +127,8 @@ static const char *parameter_sizes(const char *symbol) {
     return "84";
   if (strncmp(symbol, "tuned_", 6) == 0)
     return "88";
+  if (strncmp(symbol, "matmul$", 7) == 0)
+    return strstr(symbol, "$any") ? "88888888888888" : "88888888MMM";
   return "8";
 }
 

@@ -221,6 +221,8 @@ static int32_t f_cuKernelSetAttribute(int32_t attribute, int32_t value, void *ke
   return 0;
 }
 
+#include "fake_matmul.h"
+
 typedef struct launch_config {
   uint32_t grid[3], block[3], shared;
   void *stream;
@@ -261,7 +263,7 @@ static int32_t f_cuLaunchKernelEx(const launch_config *c, void *kernel, void **p
   pthread_mutex_lock(&fake_mutex);
   recorded = l;
   pthread_mutex_unlock(&fake_mutex);
-  return 0;
+  return strncmp(k->symbol, "matmul$", 7) == 0 ? run_matmul(k->symbol, params) : 0;
 }
 
 static int32_t f_cuTensorMapEncodeTiled(void *map, int32_t type, uint32_t rank, void *address,
@@ -343,7 +345,18 @@ EXPORT int32_t cuGetProcAddress_v2(const char *name, void **function, int32_t ve
                ENTRY(cuKernelSetAttribute),
                ENTRY(cuLaunchKernelEx),
                ENTRY(cuTensorMapEncodeTiled),
-               ENTRY(cuTensorMapReplaceAddress)};
+               ENTRY(cuTensorMapReplaceAddress),
+               ENTRY(cuDeviceGetName),
+               ENTRY(cuCtxSynchronize),
+               ENTRY(cuMemAlloc),
+               ENTRY(cuMemFree),
+               ENTRY(cuMemcpyHtoD),
+               ENTRY(cuMemcpyDtoH),
+               ENTRY(cuMemsetD8Async),
+               ENTRY(cuEventCreate),
+               ENTRY(cuEventRecord),
+               ENTRY(cuEventSynchronize),
+               ENTRY(cuEventElapsedTime)};
   (void)flags;
   *function = NULL;
   if (found)

@@ -15,7 +15,7 @@ ${1#-I}" ;;
     --emit-header=*) header=${1#*=} ;;
     --emit-manifest=*) manifest=${1#*=} ;;
     --symbol-prefix=*) prefix=${1#*=} ;;
-    --arch=*|-O*|-D*) ;;
+    --arch=*|--tuning=*|-O*|-D*) ;;
     -*) echo "fake tilec: unknown option $1" >&2; exit 2 ;;
     *) source=$1 ;;
   esac

@@ -71,6 +71,7 @@ def test_keywords():
         "ARCH": ("SOURCES a.tile ARCH sm_90a cpu", lambda f, c: "--arch=sm_90a,cpu" in c),
         "PREFIX": ("SOURCES a.tile PREFIX mine", lambda f, c: "--symbol-prefix=mine" in c),
         "IMPORT_DIRS": ("SOURCES a.tile IMPORT_DIRS lib", lambda f, c: f"-I{f}/lib" in c),
+        "TUNING": ("SOURCES a.tile TUNING extra.txt", lambda f, c: f"--tuning={f}/extra.txt" in c),
         "OPTIONS": ("SOURCES a.tile OPTIONS -O3 \"-DS=a b\"", lambda f, c: "-O3 -DS=a b" in c),
         "MANIFEST": ("SOURCES a.tile MANIFEST list", lambda f, c: "--emit-manifest=" in c),
         "DEPENDS": ("SOURCES a.tile DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/extra.txt", lambda f, c: True),
@@ -90,11 +91,11 @@ def test_keywords():
         run(folder + "/build/app")
         make(folder)
         check(not compiled(), f"{keyword}: a second build does nothing")
-        if keyword == "DEPENDS":
+        if keyword in ("DEPENDS", "TUNING"):
             time.sleep(1.1)
             os.utime(folder + "/extra.txt")
             make(folder)
-            check(len(compiled()) == 1, "DEPENDS rebuilds")
+            check(len(compiled()) == 1, f"{keyword} rebuilds")
 
 
 def test_errors():

@@ -171,6 +171,10 @@ LogicalResult LaunchCallOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError() << "expected " << points * rank << " grid extents of points and "
                          << (points ? points + 1 : 0) << " numbers of trips, got " << getPointGrids().size()
                          << " and " << getTrips().size();
+  size_t measured = getMeasuredFor() ? getMeasuredFor()->size() : 0;
+  if (getMeasured().size() != measured || (measured && !points))
+    return emitOpError() << "expected points and a number for each target in `measured`, got "
+                         << getMeasured().size() << " for " << measured;
   for (size_t i = 0; i < points; ++i)
     if (failed(verifyCallee(*this, symbols, cast<FlatSymbolRefAttr>((*getPoints())[i]),
                             getPointGrids().slice(i * rank, rank))))

@@ -234,6 +234,22 @@ void BufferAssigner::addAccesses(const BufferUse &use, Operation *user,
   }
 }
 
+/// Columns of a staging buffer that one warp group stores, and then hands to the copy engine: a box of the
+/// engine may not reach into those of another group. All `columns` where groups do not share rows.
+static int64_t columnsOfGroup(const BufferUse &use, int64_t columns) {
+  for (Operation *user : use.users)
+    if (auto store = dyn_cast<StoreOp>(user)) {
+      TileType tile = store.getValue().getType();
+      const Layout &f = tile.getLayout().getLayout();
+      int last = f.outIndex(coord(tile.getRank() - 1));
+      auto runs = f.runs(DimId::Group);
+      for (const Layout::Run &run : runs)
+        if (last >= 0 && run.v[last])
+          columns = std::min(columns, run.v[last]);
+    }
+  return columns;
+}
+
 Layout BufferAssigner::choose(const BufferUse &use) {
   auto type = cast<BufferType>(use.buffer.getType());
   ArrayRef<int64_t> shape = type.getShape();
@@ -242,7 +258,7 @@ Layout BufferAssigner::choose(const BufferUse &use) {
   if (use.reshaped || real.size() != 2)
     return rowMajorOf(shape);
   if (use.canonical) {
-    unsigned swizzle = widestSwizzle(real[0], real[1], bytes);
+    unsigned swizzle = widestSwizzle(real[0], columnsOfGroup(use, real[1]), bytes);
     // Rows of n (or m) elements, an odd multiple of 8, split into core matrices only.
     if (use.wgmma && !swizzle && real[1] * bytes % 16 == 0)
       swizzle = 16;

@@ -70,6 +70,83 @@ static Value tripsOf(OpBuilder &b, KernelOp device, ValueRange grid, ValueRange 
   return trips;
 }
 
+//===----------------------------------------------------------------------===//
+// Measured points
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// One line of a tuning file: at these sizes this point was the fastest.
+struct Measurement {
+  DictionaryAttr entry;
+  int64_t point;
+  SmallVector<Value> grid; ///< of that point
+  int64_t order() const { return entry.getAs<IntegerAttr>("order").getInt(); }
+};
+/// Of one kernel, by target.
+using Measurements = llvm::MapVector<Attribute, SmallVector<Measurement>>;
+} // namespace
+
+static void collectMeasurements(KernelOp kernel, int64_t point, ValueRange grid, Measurements &all) {
+  if (auto list = kernel->getAttrOfType<ArrayAttr>(TileDialect::kMeasuredAttrName))
+    for (auto entry : list.getAsRange<DictionaryAttr>())
+      all[entry.get("target")].push_back({entry, point, SmallVector<Value>(grid)});
+}
+
+/// The extent that the source calls `name`; null where no argument has it.
+static Value extentNamed(OpBuilder &b, KernelOp host, StringRef name) {
+  for (auto [i, argument] : llvm::enumerate(host.getBody().front().getArguments())) {
+    auto names = host.getArgAttrOfType<ArrayAttr>(i, TileDialect::kDimsAttrName);
+    for (auto [axis, text] : llvm::enumerate(names ? names.getValue() : ArrayRef<Attribute>()))
+      if (cast<StringAttr>(text).getValue() == name)
+        return DimOp::create(b, host.getLoc(), argument, axis);
+  }
+  return {};
+}
+
+/// Does the measurement hold for the sizes of the call: the very ones (`exact`), or sizes that all lie within
+/// a sixteenth of them and make as many waves?
+static Value holdsFor(OpBuilder &b, KernelOp host, const Measurement &measured, bool exact) {
+  Location loc = host.getLoc();
+  auto constant = [&](int64_t n) -> Value { return arith::ConstantIndexOp::create(b, loc, n); };
+  auto compare = [&](arith::CmpIPredicate how, Value x, int64_t y) -> Value {
+    return arith::CmpIOp::create(b, loc, how, x, constant(y));
+  };
+  Value all = arith::ConstantIntOp::create(b, loc, 1, 1);
+  auto demand = [&](Value condition) { all = arith::AndIOp::create(b, loc, all, condition); };
+  for (NamedAttribute size : measured.entry.getAs<DictionaryAttr>("sizes")) {
+    Value extent = extentNamed(b, host, size.getName());
+    if (!extent)
+      return {};
+    int64_t n = cast<IntegerAttr>(size.getValue()).getInt(), slack = exact ? 0 : n / 16;
+    demand(compare(arith::CmpIPredicate::sge, extent, n - slack));
+    demand(compare(arith::CmpIPredicate::sle, extent, n + slack));
+  }
+  if (exact)
+    return all;
+  auto over = measured.entry.getAs<IntegerAttr>("blocks_over"),
+       upto = measured.entry.getAs<IntegerAttr>("blocks_upto");
+  if (!over || !upto)
+    return {};
+  Value blocks = constant(1);
+  for (Value extent : measured.grid)
+    blocks = arith::MulIOp::create(b, loc, blocks, extent);
+  demand(compare(arith::CmpIPredicate::sgt, blocks, over.getInt()));
+  demand(compare(arith::CmpIPredicate::sle, blocks, upto.getInt()));
+  return all;
+}
+
+/// 1 + the point that measurements put first for the sizes of the call, 0 where none holds.
+static Value measuredPoint(OpBuilder &b, KernelOp host, ArrayRef<Measurement> list) {
+  Value best = arith::ConstantIndexOp::create(b, host.getLoc(), 0);
+  for (bool exact : {false, true})
+    for (const Measurement &measured : llvm::reverse(list))
+      if (Value holds = holdsFor(b, host, measured, exact))
+        best = arith::SelectOp::create(
+            b, host.getLoc(), holds,
+            arith::ConstantIndexOp::create(b, host.getLoc(), measured.point + 1).getResult(), best);
+  return best;
+}
+
 namespace {
 struct MergePoints : tilec::tile::impl::TileMergePointsBase<MergePoints> {
   void runOnOperation() override {
@@ -87,9 +164,11 @@ struct MergePoints : tilec::tile::impl::TileMergePointsBase<MergePoints> {
     LaunchCallOp call = onlyOp<LaunchCallOp>(base);
     SmallVector<Attribute> points;
     SmallVector<Value> grids, trips;
+    Measurements measurements;
     OpBuilder b(base.getContext());
     if (call) {
       b.setInsertionPoint(call);
+      collectMeasurements(base, 0, call.getGrid(), measurements);
       trips.push_back(tripsOf(b, symbols.lookup<KernelOp>(call.getCallee()), call.getGrid(), call.getArgs()));
     }
     for (KernelOp host : hosts) {
@@ -100,6 +179,7 @@ struct MergePoints : tilec::tile::impl::TileMergePointsBase<MergePoints> {
         points.push_back(FlatSymbolRefAttr::get(device.getSymNameAttr()));
         trips.push_back(tripsOf(b, device, grid, call.getArgs()));
         grids.append(grid);
+        collectMeasurements(host, points.size(), grid, measurements);
         device->setAttr(TileDialect::kLaunchNameAttrName, b.getStringAttr(call.getCallee()));
         device->setAttr(TileDialect::kPointAttrName, b.getI64IntegerAttr(points.size()));
         device->setAttr(TileDialect::kHostAttrName, base.getSymNameAttr());
@@ -114,6 +194,17 @@ struct MergePoints : tilec::tile::impl::TileMergePointsBase<MergePoints> {
     call.setPointsAttr(b.getArrayAttr(points));
     call.getPointGridsMutable().assign(grids);
     call.getTripsMutable().assign(trips);
+    SmallVector<Attribute> targets;
+    SmallVector<Value> measured;
+    for (auto &[target, list] : measurements) {
+      llvm::sort(list, [](const Measurement &x, const Measurement &y) { return x.order() < y.order(); });
+      targets.push_back(target);
+      measured.push_back(measuredPoint(b, base, list));
+    }
+    if (targets.empty())
+      return;
+    call.setMeasuredForAttr(b.getArrayAttr(targets));
+    call.getMeasuredMutable().assign(measured);
   }
 
   /// Do both calls hand on the same arguments? Then the grid of `other` is computed in front of `call`.

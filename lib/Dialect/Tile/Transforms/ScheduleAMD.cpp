@@ -160,8 +160,7 @@ LogicalResult Scheduler::write(KernelOp k) {
   bool persistent = hints.persistent.value_or(false);
   RasterAttr raster;
   if (persistent)
-    raster = RasterAttr::get(c, features.gemms.size() == 1 ? RasterKind::grouped : RasterKind::row,
-                             features.gemms.size() == 1 ? 8 : 1);
+    raster = rasterOf(c, hints, /*chained=*/features.gemms.size() != 1);
   l.setScheduleAttr(ScheduleAttr::get(c, plan.waves * target.warpSize, plan.partition, {}, persistent, raster,
                                       {}, hints.minBlocks.value_or(1), /*skew=*/false, /*staging=*/false,
                                       /*passes=*/1, /*index_bits=*/64));

@@ -15,5 +15,16 @@ LaunchHints tilec::tile::readHints(LaunchOp launch) {
     hints.persistent = a.getValue();
   if (auto a = dict.getAs<IntegerAttr>("min_blocks"))
     hints.minBlocks = a.getInt();
+  if (auto a = dict.getAs<IntegerAttr>("panel_rows"))
+    hints.panelRows = a.getInt();
+  if (auto a = dict.getAs<IntegerAttr>("panel_columns"))
+    hints.panelColumns = a.getInt();
   return hints;
+}
+
+RasterAttr tilec::tile::rasterOf(MLIRContext *context, const LaunchHints &hints, bool chained) {
+  if (hints.panelColumns)
+    return RasterAttr::get(context, RasterKind::column, *hints.panelColumns);
+  int64_t rows = hints.panelRows.value_or(chained ? 1 : 8);
+  return RasterAttr::get(context, rows == 1 ? RasterKind::row : RasterKind::grouped, rows);
 }

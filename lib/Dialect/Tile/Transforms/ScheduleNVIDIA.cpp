@@ -255,7 +255,7 @@ LogicalResult Scheduler::write(KernelOp k, Width width) {
   bool persistent = hints.persistent.value_or(roles);
   RasterAttr raster;
   if (persistent)
-    raster = RasterAttr::get(c, chained ? RasterKind::row : RasterKind::grouped, chained ? 1 : 8);
+    raster = rasterOf(c, hints, chained);
   bool staging = staged(l, width);
   int64_t passes = staging ? passesOf(l) : 1;
   l.setScheduleAttr(ScheduleAttr::get(c, threads, plan.partition, roleList, persistent, raster, {},

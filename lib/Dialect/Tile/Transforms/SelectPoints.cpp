@@ -213,6 +213,66 @@ static SmallVector<size_t> choose(const std::vector<std::vector<double>> &table,
   return chosen;
 }
 
+/// For tuning: the points that the model puts first for each shape, taking turns, until there are `most`.
+/// Every point stands in the table once for each shape; ties go to the first.
+static SmallVector<size_t> chooseForShapes(const std::vector<std::vector<double>> &table, size_t most) {
+  size_t shapes = table.front().size();
+  std::vector<SmallVector<size_t>> orders(shapes);
+  for (size_t i = 0; i < shapes; ++i) {
+    for (size_t p = 0; p < table.size(); ++p)
+      if (std::isfinite(table[p][i]))
+        orders[i].push_back(p);
+    llvm::sort(orders[i],
+               [&](size_t x, size_t y) { return std::tie(table[x][i], x) < std::tie(table[y][i], y); });
+  }
+  llvm::SetVector<size_t> chosen;
+  for (size_t rank = 0; rank < table.size(); ++rank)
+    for (size_t i = 0; i < shapes && chosen.size() < most; ++i)
+      if (rank < orders[i].size())
+        chosen.insert(orders[i][rank]);
+  return chosen.takeVector();
+}
+
+//===----------------------------------------------------------------------===//
+// Measured points
+//===----------------------------------------------------------------------===//
+
+static Extents extentsOf(DictionaryAttr sizes) {
+  Extents extents;
+  for (NamedAttribute size : sizes)
+    extents[size.getName()] = cast<IntegerAttr>(size.getValue()).getInt();
+  return extents;
+}
+
+/// What a tuning file found at some sizes holds for others while the launch makes as many waves: writes how
+/// many blocks those are, where the model knows. Returns the targets.
+static SmallVector<StringRef> boundMeasurements(const Point &point) {
+  SmallVector<StringRef> names;
+  auto list = KernelOp(point.kernel)->getAttrOfType<ArrayAttr>(TileDialect::kMeasuredAttrName);
+  if (!list)
+    return names;
+  Builder b(list.getContext());
+  SmallVector<Attribute> bounded;
+  for (auto entry : list.getAsRange<DictionaryAttr>()) {
+    NamedAttrList fields(entry);
+    StringRef name = entry.getAs<StringAttr>("target").getValue();
+    const TargetDesc *target = lookupTarget(name);
+    std::optional<LaunchCost> cost =
+        target && point.launch ? launchCost(point.launch, *target) : std::nullopt;
+    auto work = cost ? workOf(point, extentsOf(entry.getAs<DictionaryAttr>("sizes"))) : std::nullopt;
+    if (work && work->first > 0) {
+      int64_t slots = target->multiprocessors * cost->resident;
+      int64_t waves = llvm::divideCeil(work->first, slots);
+      fields.set("blocks_over", b.getI64IntegerAttr((waves - 1) * slots));
+      fields.set("blocks_upto", b.getI64IntegerAttr(waves * slots));
+    }
+    bounded.push_back(fields.getDictionary(b.getContext()));
+    names.push_back(name);
+  }
+  KernelOp(point.kernel)->setAttr(TileDialect::kMeasuredAttrName, b.getArrayAttr(bounded));
+  return names;
+}
+
 //===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
@@ -244,19 +304,44 @@ struct SelectPoints : tilec::tile::impl::TileSelectPointsBase<SelectPoints> {
         select(base, others);
   }
 
+  /// `shapes`: "M=1536:N=1536:K=1536".
+  std::vector<Extents> givenShapes() {
+    std::vector<Extents> given;
+    for (StringRef text : shapes) {
+      Extents &extents = given.emplace_back();
+      for (StringRef part : llvm::split(text, ':')) {
+        auto [name, value] = part.split('=');
+        int64_t extent = 0;
+        if (!value.getAsInteger(10, extent))
+          extents[name] = extent;
+      }
+    }
+    return given;
+  }
+
   /// Erases the points that no target wants; the others say who does.
   void select(KernelOp base, ArrayRef<KernelOp> others) {
     SmallVector<Point> points{makePoint(base)};
     llvm::append_range(points, llvm::map_range(others, makePoint));
     std::vector<SmallVector<Attribute>> wanted(points.size());
     OpBuilder b(&getContext());
+    auto want = [&](size_t p, StringRef name) {
+      if (Attribute target = b.getStringAttr(name); !llvm::is_contained(wanted[p], target))
+        wanted[p].push_back(target);
+    };
     if (llvm::all_of(points, [](const Point &p) { return !p.loops.empty(); })) {
-      std::vector<Extents> shapes = gridOfShapes(points.front());
+      std::vector<Extents> given = givenShapes(), grid = gridOfShapes(points.front());
       for (const std::string &name : targets) {
         const TargetDesc *target = lookupTarget(name);
-        for (size_t p : target ? choose(prices(points, shapes, *target), most) : SmallVector<size_t>())
-          wanted[p].push_back(b.getStringAttr(name));
+        if (!target)
+          continue;
+        for (size_t p : given.empty() ? choose(prices(points, grid, *target), most)
+                                      : chooseForShapes(prices(points, given, *target), most))
+          want(p, name);
       }
+      for (auto [p, point] : llvm::enumerate(points))
+        for (StringRef name : boundMeasurements(point))
+          want(p, name);
     } else {
       base.emitRemark()
           << "[R0406] `" << base.getSymName()

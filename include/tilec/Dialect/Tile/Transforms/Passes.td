@@ -40,7 +40,10 @@ def TileSelectPoints : Pass<"tile-select-points", "::mlir::ModuleOp"> {
     Kernels with `tile.point_of` are one kernel at other values of its tune parameters. A cost model of each target prices
     all of them, the kernel with the defaults too, over a grid of sizes (over one where all sizes are known), and up to
     `most` for each target are kept and named for it in `tile.targets`. The kernel with the defaults always stays. Kernels
-    that the model does not know keep their defaults, with remark R0406.
+    that the model does not know keep their defaults, with remark R0406. A point that a tuning file names (`tile.measured`)
+    is kept beside those, and learns how many blocks a launch may have for the measurement to hold.
+
+    With `shapes` the points that the model puts first for each of them are kept, taking turns: these are what tuning measures.
 
     ```mlir
     tile.kernel @f(%A: !tile.view<?x?xf16>) { .. }
@@ -52,7 +55,8 @@ def TileSelectPoints : Pass<"tile-select-points", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [ListOption<"targets", "targets", "std::string", "names of the targets to compile for">,
-                 Option<"most", "most", "unsigned", "24", "points for each target, beside the defaults">];
+                 Option<"most", "most", "unsigned", "24", "points for each target, beside the defaults">,
+                 ListOption<"shapes", "shapes", "std::string", "keep the points that these want, not a grid of sizes: M=512:N=512">];
 }
 
 def TileMergePoints : Pass<"tile-merge-points", "::mlir::ModuleOp"> {
@@ -60,7 +64,8 @@ def TileMergePoints : Pass<"tile-merge-points", "::mlir::ModuleOp"> {
   let description = [{
     Runs after tile-outline-launches. The launch call of the kernel with the defaults gets the device kernels of the other
     points, their grids, and the trips of each kernel's main loop; the host kernels of the points go. A point whose launch
-    takes other arguments is dropped.
+    takes other arguments is dropped. Where points have been measured (`tile.measured`), the point for the sizes of the call
+    is computed as well: that of the very sizes, else the first whose sizes all lie within a sixteenth and make as many waves.
 
     ```mlir
     tile.kernel @f(%A: !tile.view<?xf16>) { tile.launch_call @f.0 (%g) args(%A : !tile.view<?xf16>) }
