@@ -4,6 +4,7 @@
 // others along k. Numbers and their reasons: docs/Schedules.md.
 #include "PlanWGMMA.h"
 #include "tilec/Support/LayoutTables.h"
+#include <array>
 
 using namespace mlir;
 using namespace tilec;
@@ -40,22 +41,40 @@ bool tilec::tile::firstInRegisters(const GemmFeature &g, bool swapped) {
   return (isA ? g.aInRegisters : g.bInRegisters) || (g.a.getIntOrFloatBitWidth() != 16 && !alongK(g, isA));
 }
 
-static bool isLegal(const GemmFeature &g, bool swapped) {
-  GemmOp op = g.op;
-  // The instruction's first operand may stand in registers, its rows along k; one in shared memory is read
-  // into registers where its rows run across k.
-  auto fits = [&](bool isA) {
+/// The instruction's first operand may stand in registers, its rows along k; one in shared memory is read
+/// into registers where its rows run across k.
+static bool operandsFit(const GemmFeature &g, bool swapped) {
+  return llvm::all_of(std::array{true, false}, [&](bool isA) {
     bool isFirst = isA != swapped;
     if (isA ? g.aInRegisters : g.bInRegisters)
       return isFirst && alongK(g, isA);
     return g.a.getIntOrFloatBitWidth() == 16 || alongK(g, isA) || isFirst;
-  };
-  if (!hasMatrixTypes(g) || !fits(true) || !fits(false))
-    return false;
-  if (liesInRows(op.getA()) || liesInRows(op.getB()))
-    return false;
+  });
+}
+
+static bool extentsFit(const GemmFeature &g, bool swapped) {
   int64_t rows = swapped ? g.n : g.m, columns = swapped ? g.m : g.n;
   return rows % 64 == 0 && columns % 8 == 0 && g.k % matrixDepth(g) == 0 && g.k > 0;
+}
+
+static bool isLegal(const GemmFeature &g, bool swapped) {
+  GemmOp op = g.op;
+  return hasMatrixTypes(g) && operandsFit(g, swapped) && extentsFit(g, swapped) && !liesInRows(op.getA()) &&
+         !liesInRows(op.getB());
+}
+
+StringRef tilec::tile::whyNoWGMMA(const GemmFeature &g) {
+  GemmOp op = g.op;
+  if (isLegal(g, false) || isLegal(g, true))
+    return "the products of this launch have no orientation in common that it takes";
+  if (liesInRows(op.getA()) || liesInRows(op.getB()))
+    return "an operand is a part of a shared tile, or one in another shape";
+  if (!extentsFit(g, false) && !extentsFit(g, true))
+    return "that takes a multiple of 64 along m or n, of 8 along the other and of 32 bytes along k";
+  if (g.aInRegisters || g.bInRegisters)
+    return "that takes one operand out of registers, its rows along k";
+  return "both operands lie across k, and of this type it reads one so at most: store A as rows of k or B as "
+         "rows of k";
 }
 
 int64_t tilec::tile::accumulatorRegisters(const LaunchFeatures &features, int64_t groups) {

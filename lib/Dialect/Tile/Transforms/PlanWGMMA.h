@@ -36,6 +36,9 @@ int64_t matrixDepth(const GemmFeature &g);
 /// k in shared memory are read into them.
 bool firstInRegisters(const GemmFeature &g, bool swapped);
 
+/// What keeps a product of such types from wgmma, for users.
+llvm::StringRef whyNoWGMMA(const GemmFeature &g);
+
 /// A plan for all products of the launch; none where one of them is no wgmma.
 std::optional<WGMMAPlan> planWGMMA(const LaunchFeatures &features, const LaunchHints &hints,
                                    const TargetDesc &target);

@@ -8,6 +8,7 @@
 #include "PlanWGMMA.h"
 #include "ScheduleGPU.h"
 #include "ScheduleHints.h"
+#include "SourceNames.h"
 
 using namespace mlir;
 using namespace tilec;
@@ -134,6 +135,10 @@ void Scheduler::instFor(GemmOp gemm) {
     return;
   }
   if (plan.mma && mmaLegal(g)) {
+    if (target.mbarriers)
+      gemm.emitRemark() << "[R0407] this " << g.m << " x " << g.n << " x " << g.k << " product of "
+                        << dtypeOf(g.a) << " and " << dtypeOf(g.b)
+                        << " runs on mma.sync instead of wgmma: " << whyNoWGMMA(g);
     gemm.setInstAttr(
         InstAttr::get(b.getContext(), InstKind::mma_sync, {16, 8, matrixDepth(g)}, false, true, 1));
     return;
