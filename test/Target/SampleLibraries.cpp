@@ -82,13 +82,14 @@ static Variant gpuVariant(std::string symbol) {
                   {Condition::AtMost, 4, 1 << 20, "M <= 1048576"},
                   {Condition::Equal, 7, 1, "stride 1 of A is 1"},
                   {Condition::Maps, 0, 0, "the copy engine can read A"}};
-  Param map, slot;
-  map.kind = Param::Map;
+  Param map, rounded, slot;
+  map.kind = rounded.kind = Param::Map;
   map.map = {3, DType::F16, 2, 0, {128, 64}, 128};
+  rounded.map = {3, DType::F32, 2, 0, {128, 32}, 128, /*tf32=*/true};
   slot.kind = Param::Slot;
   slot.slot = 2;
   slot.bytes = 4;
-  v.params = {map, slot};
+  v.params = {map, slot, rounded};
   return v;
 }
 
