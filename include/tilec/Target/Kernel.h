@@ -111,8 +111,8 @@ struct LaunchDesc {
   std::string name;      ///< "matmul.0"
   unsigned gridRank = 1; ///< slots 0..gridRank-1 are the grid extents
   unsigned slots = 0;
-  unsigned points = 0;                  ///< beside the defaults
-  std::vector<std::string> measuredFor; ///< targets for which a tuning file has measurements
+  unsigned points = 0;                       ///< beside the defaults
+  std::vector<std::string> measuredFor = {}; ///< targets for which a tuning file has measurements
 };
 
 struct KernelDesc {
