@@ -311,8 +311,8 @@ TILE_NODISCARD TILE_API tile_status tile_rt_workspace(tile_call *call, int64_t b
    grid's extents first. With points, num_points + 1 numbers of trips follow, the
    launch's own first, then the grids of the points, grid_rank extents each, then
    numbers for tile_gen_variant.measured: 1 + the point that was measured to be the
-   fastest at these sizes, 0 where nothing was. An empty grid is skipped. CHECK: the grid's size and whether some variant would
-   do. `values` may change, and is free again on return. */
+   fastest at these sizes, 0 where nothing was. An empty grid is skipped. CHECK: the grid's size and whether
+   some variant would do. `values` may change, and is free again on return. */
 TILE_NODISCARD TILE_API tile_status tile_rt_launch(tile_call *call, int32_t launch, uint64_t *values);
 
 /* Ends a call: restores the context; WORKSPACE: *bytes = what is needed. */

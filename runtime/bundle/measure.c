@@ -321,9 +321,21 @@ static void open_oracle(bench *b) {
     snprintf(b->t->reference, sizeof(b->t->reference), "%s", problem);
 }
 
+/* Sizes that the kernel refuses, or that do not fit into memory: the other trials may be better. */
+static void refuse_trial(bench *b) {
+  candidate *own = &b->t->candidates[0];
+  own->variant = own->point = -1;
+  b->t->num_candidates = 1;
+  b->t->listed = b->t->checked = b->t->done = 1;
+  set_outcome(own, FAILED, b->full.problem);
+  release_call(&b->full);
+}
+
 static void do_trial(bench *b) {
-  if (!prepare_call(&b->full, b->s->bundle, b->kernel->index, b->shape, &b->d))
-    give_up(b->all, b->full.problem);
+  if (!prepare_call(&b->full, b->s->bundle, b->kernel->index, b->shape, &b->d)) {
+    refuse_trial(b);
+    return;
+  }
   b->t->traffic = b->full.traffic;
   open_oracle(b);
   if (!b->t->listed)

@@ -285,7 +285,7 @@ protected:
   llvm::DenseMap<int64_t, Value> slots;
   SmallVector<Attribute> params;
   SmallVector<std::pair<unsigned, DictionaryAttr>> paramAttrs;
-  Value warpHash; ///< of delays; null: none yet
+  Value warpHash;  ///< of delays; null: none yet
   Waves bankWaves; ///< of one warp's accesses to shared memory, each counted once
   Block *entry = nullptr;
   Operation *entryEnd = nullptr; ///< parameters are cast in front of it

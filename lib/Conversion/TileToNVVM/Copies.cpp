@@ -335,6 +335,8 @@ LogicalResult NVVMEmitter::emitCpAsync(AsyncCopyOp op) {
   int64_t vec = std::min(whole.vec, succeeded(offset) ? registerVector(l, s, bytes) : 1);
   bool async = vec * bytes >= 4 && succeeded(offset) && !whole.partial && op.getDestOffsets().empty() &&
                !cast<ViewType>(op.getSource().getType()).getSafe();
+  if (async)
+    countBanks(l, s, bytes, vec, /*write=*/true);
   code.when(op.getPred() ? flatten(op.getPred()).front() : Value(), [&] {
     if (async) {
       code.when(isOwner(l), [&] {

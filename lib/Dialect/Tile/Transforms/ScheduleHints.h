@@ -10,7 +10,7 @@ namespace tilec::tile {
 struct LaunchHints {
   std::optional<int64_t> threads; ///< that compute
   std::optional<bool> persistent;
-  std::optional<int64_t> minBlocks; ///< per multiprocessor
+  std::optional<int64_t> minBlocks;               ///< per multiprocessor
   std::optional<int64_t> panelRows, panelColumns; ///< of blocks that follow each other; at most one of both
 };
 
