@@ -2,6 +2,9 @@
 // RUN: tile-opt %S/Inputs/gemm-sm80.mlir --tile-select-schedule 2>&1 | FileCheck %s --check-prefix=AMPERE
 // RUN: sed s/sm_80/gfx942/ %S/Inputs/gemm-sm80.mlir | tile-opt --tile-select-schedule 2>&1 | FileCheck %s --check-prefix=CDNA
 // RUN: sed 's/stages = 4/stages = 5/' %S/Inputs/gemm-sm90a.mlir | tile-opt --tile-select-schedule 2>&1 | FileCheck %s --check-prefix=FIVE
+// The sums of 208 x 192 do not fit one group: two take 104 rows each, though parts of 16 read memory better.
+// RUN: %tilec %samples/gemm/gemm.tile -DBM=208 -DBN=192 --arch=sm_90a -w --emit-ir-scheduled=- | FileCheck %s --check-prefix=GROUPS
+// GROUPS: tile.schedule<threads = 384, partition = [2, 1], roles = [<kind = load, {{.*}}<kind = compute, warps = 8
 // FIVE: remark: [R0401] 4 stages instead of 5
 // RUN: tile-opt %S/Inputs/gemm-sm90a.mlir --tile-select-schedule 2>/dev/null | tile-opt --tile-verify-stage=stage=scheduled
 

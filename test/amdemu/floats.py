@@ -117,3 +117,16 @@ def fp8_values(words, form, arch):
     if (form, fnuz) not in _FP8:
         _FP8[form, fnuz] = fp8_table(4, 3, 8 if fnuz else 7, fnuz) if form == "fp8" else fp8_table(5, 2, 16 if fnuz else 15, fnuz)
     return _FP8[form, fnuz][words]
+
+
+def _extreme(function, of_zeros):
+    """fmax or fmin in which -0 is below +0, as the chips have it."""
+    def run(a, b):
+        out = function(a, b)
+        zero = out == 0
+        return np.where(zero & (a == b), of_zeros(a, b), out) if zero.any() else out
+    return run
+
+
+fmax, fmin = _extreme(np.fmax, lambda a, b: a + b), _extreme(np.fmin, lambda a, b: -(-a - b))
+maximum, minimum = _extreme(np.maximum, lambda a, b: a + b), _extreme(np.minimum, lambda a, b: -(-a - b))

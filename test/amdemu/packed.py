@@ -1,12 +1,13 @@
 """Packed arithmetic: two 16-bit or two 32-bit operations in one instruction, mixed precision, dot products."""
 import numpy as np
 
-from floats import F16, F32, F64, I16, I32, U16, U32, bf16_values, bf16_words, flush16, fma16, fma32, fma_odd
+from floats import (F16, F32, F64, I16, I32, U16, U32, bf16_values, bf16_words, flush16, fma16, fma32, fma_odd, fmax, fmin, maximum,
+                    minimum)
 from memory import EmulatorError
 from operands import dword, put_dword
 from registry import op, pattern
 
-_FLOAT = {"add": np.add, "mul": np.multiply, "max": np.fmax, "min": np.fmin, "maximum": np.maximum, "minimum": np.minimum}
+_FLOAT = {"add": np.add, "mul": np.multiply, "max": fmax, "min": fmin, "maximum": maximum, "minimum": minimum}
 _INTEGER = {"add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul_lo": lambda a, b: a * b, "max": np.maximum, "min": np.minimum,
             "mad": lambda a, b, c: a * b + c, "lshlrev": lambda a, b: b << (a & a.dtype.type(15)),
             "lshrrev": lambda a, b: b >> (a & a.dtype.type(15)), "ashrrev": lambda a, b: b >> (a & a.dtype.type(15))}

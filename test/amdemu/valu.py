@@ -7,8 +7,8 @@ import operator
 
 import numpy as np
 
-from floats import (F16, F32, F64, I16, I32, I64, U16, U32, U64, bf16_words, f16_toward_zero, fma16, fma32, fma64, ldexp32,
-                    no_subnormals, through_f64, to_int)
+from floats import (F16, F32, F64, I16, I32, I64, U16, U32, U64, bf16_words, f16_toward_zero, fma16, fma32, fma64, fmax, fmin,
+                    ldexp32, maximum, minimum, no_subnormals, through_f64, to_int)
 from memory import EmulatorError
 from operands import VCC, put_wide, result, source
 from registry import op
@@ -237,12 +237,12 @@ def _cndmask(inst):
 # ---- floating point
 
 
-_FLOAT = {"v_add": np.add, "v_sub": np.subtract, "v_subrev": lambda a, b: b - a, "v_mul": np.multiply, "v_max": np.fmax,
-          "v_min": np.fmin, "v_max3": lambda a, b, c: np.fmax(np.fmax(a, b), c), "v_min3": lambda a, b, c: np.fmin(np.fmin(a, b), c),
-          "v_med3": lambda a, b, c: np.fmax(np.fmin(a, b), np.fmin(np.fmax(a, b), c)), "v_maximum": np.maximum,
-          "v_minimum": np.minimum, "v_maximum3": lambda a, b, c: np.maximum(np.maximum(a, b), c),
-          "v_maxmin": lambda a, b, c: np.fmin(np.fmax(a, b), c), "v_minmax": lambda a, b, c: np.fmax(np.fmin(a, b), c),
-          "v_minimum3": lambda a, b, c: np.minimum(np.minimum(a, b), c), "v_trunc": np.trunc, "v_floor": np.floor,
+_FLOAT = {"v_add": np.add, "v_sub": np.subtract, "v_subrev": lambda a, b: b - a, "v_mul": np.multiply, "v_max": fmax,
+          "v_min": fmin, "v_max3": lambda a, b, c: fmax(fmax(a, b), c), "v_min3": lambda a, b, c: fmin(fmin(a, b), c),
+          "v_med3": lambda a, b, c: fmax(fmin(a, b), fmin(fmax(a, b), c)), "v_maximum": maximum,
+          "v_minimum": minimum, "v_maximum3": lambda a, b, c: maximum(maximum(a, b), c),
+          "v_maxmin": lambda a, b, c: fmin(fmax(a, b), c), "v_minmax": lambda a, b, c: fmax(fmin(a, b), c),
+          "v_minimum3": lambda a, b, c: minimum(minimum(a, b), c), "v_trunc": np.trunc, "v_floor": np.floor,
           "v_ceil": np.ceil, "v_rndne": np.rint, "v_fract": lambda a: a - np.floor(a)}
 for _name, _function in _FLOAT.items():
     valu(f"{_name}_f32", "f", _function)

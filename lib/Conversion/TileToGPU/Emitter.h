@@ -158,6 +158,11 @@ protected:
   /// The parts of output `out` inside and above its zone; null is zero.
   std::pair<Value, Value> evaluate(const Layout &l, DimId out, ArrayRef<LayoutInput> inputs);
   SmallVector<LayoutInput> threadInputs(const Layout &l);
+  /// The thread's parts joined with what a register contributes inside the zone: (low ^ l) + high; null is
+  /// zero.
+  Value join(std::pair<Value, Value> thread, int64_t l);
+  /// The byte offset of that element from `base`.
+  Value byteOffset(Value base, std::pair<Value, Value> thread, int64_t l, int64_t bytes);
   Coords coordsOf(const Layout &l, unsigned rank);
   Value coordAt(const Coords &c, unsigned axis, int64_t reg);
   /// Null: true. False when known.

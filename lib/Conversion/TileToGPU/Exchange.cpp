@@ -319,14 +319,13 @@ LogicalResult Emitter::emitScan(ScanOp op) {
 
 Value Emitter::convertBySelect(const Conversion &plan, Value value, const Layout &dst) {
   const Layout &from = *plan.from;
-  auto [low, high] = evaluate(from, DimId::Reg, threadInputs(from));
+  auto thread = evaluate(from, DimId::Reg, threadInputs(from));
   auto regs = from.contributions(DimId::Reg, DimId::Reg);
   int64_t n = cast<VectorType>(value.getType()).getNumElements();
   SmallVector<Value> result;
   for (int64_t r = 0; r < dst.inSize(DimId::Reg); ++r) {
     auto [rl, rh] = regs.empty() ? std::pair<int64_t, int64_t>{0, 0} : regs[r];
-    Value x = rl ? (low ? code.exor(low, rl) : code.i32(rl)) : low;
-    Value sum = code.add(x, high);
+    Value sum = join(thread, rl);
     Value which = sum ? code.add(sum, rh) : code.i32(rh);
     Value picked = code.element(value, 0);
     for (int64_t k = 1; k < n; ++k)

@@ -62,12 +62,21 @@ Coords Emitter::coordsOf(const Layout &l, unsigned rank) {
   return c;
 }
 
-Value Emitter::coordAt(const Coords &c, unsigned axis, int64_t reg) {
-  auto [l, h] = c.regs[axis][reg];
-  Value low = c.low[axis];
+Value Emitter::join(std::pair<Value, Value> thread, int64_t l) {
+  auto [low, high] = thread;
   if (l)
     low = low ? code.exor(low, l) : code.i32(l);
-  Value sum = code.add(low, c.high[axis]);
+  return code.add(low, high);
+}
+
+Value Emitter::byteOffset(Value base, std::pair<Value, Value> thread, int64_t l, int64_t bytes) {
+  Value sum = join(thread, l);
+  return sum ? code.add(base, code.mul(sum, bytes)) : base;
+}
+
+Value Emitter::coordAt(const Coords &c, unsigned axis, int64_t reg) {
+  auto [l, h] = c.regs[axis][reg];
+  Value sum = join({c.low[axis], c.high[axis]}, l);
   return sum ? code.add(sum, h) : code.i32(h);
 }
 

@@ -9,11 +9,28 @@
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Rewrite/PatternApplicator.h"
+#include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 
 namespace {
+/// Division that rounds up or down. What else arith's own pass expands, minima and maxima of floats, GPUs
+/// have as instructions, which order zeros by their sign.
+struct ExpandDivisions : PassWrapper<ExpandDivisions, OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandDivisions)
+  StringRef getName() const override { return "ExpandDivisions"; }
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+    ConversionTarget target(getContext());
+    target.addLegalDialect<arith::ArithDialect>();
+    target.addIllegalOp<arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>();
+    if (failed(applyPartialConversion(getOperation(), target, std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
 /// Loops and branches become blocks: outer ones before inner ones, in one block the last first. A guarded
 /// access for each element makes thousands in one block, and a dialect conversion would record the move of
 /// all that stands behind each of them.
@@ -47,7 +64,7 @@ struct LowerControlFlow : PassWrapper<LowerControlFlow, OperationPass<>> {
 } // namespace
 
 void tilec::simt::addLLVMConversions(OpPassManager &pm, std::unique_ptr<Pass> own) {
-  pm.addPass(arith::createArithExpandOpsPass());
+  pm.addPass(std::make_unique<ExpandDivisions>());
   // Before control flow: its greedy driver would merge blocks of equal code for ever where many loads are
   // guarded.
   pm.addPass(createConvertVectorToLLVMPass());

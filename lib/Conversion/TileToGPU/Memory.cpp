@@ -123,18 +123,15 @@ Value Emitter::loadShared(const Layout &l, ArrayRef<int64_t> shape, Type element
         vec /= 2;
     if (from == 0)
       countBanks(f, s, bytes, vec, /*write=*/false);
-    auto [low, high] = evaluate(*address, DimId::Offset, threadInputs(*address));
+    auto thread = evaluate(*address, DimId::Offset, threadInputs(*address));
     auto regs = address->contributions(DimId::Reg, DimId::Offset);
     if (regs.empty())
       regs.push_back({0, 0});
     llvm::DenseMap<int64_t, Value> bases; // one address register per distinct xor
     for (int64_t r = from; r < to; r += vec) {
       Value &start = bases[regs[r].first];
-      if (!start) {
-        Value x = regs[r].first ? (low ? code.exor(low, regs[r].first) : code.i32(regs[r].first)) : low;
-        Value sum = code.add(x, high);
-        start = sharedPtr(sum ? code.add(base, code.mul(sum, bytes)) : base);
-      }
+      if (!start)
+        start = sharedPtr(byteOffset(base, thread, regs[r].first, bytes));
       auto read = [&]() -> SmallVector<Value> {
         Value ptr =
             regs[r].second ? code.offset(start, code.b.getI8Type(), code.i32(regs[r].second * bytes)) : start;
@@ -207,12 +204,8 @@ void Emitter::storeShared(Value value, const Layout &l, ArrayRef<int64_t> shape,
       Value ptr;
       if (succeeded(address)) {
         Value &start = bases[regs[r].first];
-        if (!start) {
-          Value low = thread.first;
-          Value x = regs[r].first ? (low ? code.exor(low, regs[r].first) : code.i32(regs[r].first)) : low;
-          Value sum = code.add(x, thread.second);
-          start = sharedPtr(sum ? code.add(base, code.mul(sum, bytes)) : base);
-        }
+        if (!start)
+          start = sharedPtr(byteOffset(base, thread, regs[r].first, bytes));
         ptr =
             regs[r].second ? code.offset(start, code.b.getI8Type(), code.i32(regs[r].second * bytes)) : start;
       }

@@ -359,17 +359,14 @@ LogicalResult NVVMEmitter::emitCpAsync(AsyncCopyOp op) {
 void NVVMEmitter::emitCpAsync(AsyncCopyOp op, const ViewAccess &a, const Layout &offset, int64_t vec,
                               int64_t count) {
   int64_t bytes = memoryBytes(a.element);
-  auto [low, high] = evaluate(offset, DimId::Offset, threadInputs(offset));
+  auto thread = evaluate(offset, DimId::Offset, threadInputs(offset));
   auto places = offset.contributions(DimId::Reg, DimId::Offset);
   if (places.empty())
     places.push_back({0, 0});
   Value base = get(op.getDest());
   for (int64_t r = 0; r < count; r += vec) {
     auto [rl, rh] = places[r];
-    Value x = rl ? (low ? code.exor(low, rl) : code.i32(rl)) : low;
-    Value sum = code.add(x, high);
-    Value at = sum ? code.add(base, code.mul(sum, bytes)) : base;
-    Value dest = address(sharedPtr(code.add(at, rh * bytes)));
+    Value dest = address(sharedPtr(code.add(byteOffset(base, thread, rl, bytes), rh * bytes)));
     Value inside = viewInside(a, r, r + vec - 1);
     Value valid = a.masked ? validAt(*a.l, a.coords, a.shape, r) : Value();
     Value size = inside ? code.select(inside, code.i32(vec * bytes), code.i32(0)) : code.i32(vec * bytes);

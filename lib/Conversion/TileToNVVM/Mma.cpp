@@ -80,12 +80,8 @@ void NVVMEmitter::MatrixReader::read(int64_t i) {
     thread = e->evaluate(plan.address, DimId::Offset, e->threadInputs(plan.address));
   auto [rl, rh] = regs[i];
   Value &start = bases[rl];
-  if (!start) {
-    Value low = thread->first;
-    Value x = rl ? (low ? code.exor(low, rl) : code.i32(rl)) : low;
-    Value sum = code.add(x, thread->second);
-    start = e->address(e->sharedPtr(sum ? code.add(e->get(memory), code.mul(sum, bytes)) : e->get(memory)));
-  }
+  if (!start)
+    start = e->address(e->sharedPtr(e->byteOffset(e->get(memory), *thread, rl, bytes)));
   Type i32 = code.b.getI32Type();
   std::string text =
       "ldmatrix.sync.aligned.m8n8.x" + std::to_string(plan.x) + (trans ? ".trans" : "") + ".shared.b16 {";
@@ -140,7 +136,7 @@ bool NVVMEmitter::storeMatrices(Value value, const Layout &fragment, Type elemen
   }
   if (failed(plan) || plan->count * plan->x * 2 != fragment.inSize(DimId::Reg))
     return false;
-  auto [low, high] = evaluate(plan->address, DimId::Offset, threadInputs(plan->address));
+  auto thread = evaluate(plan->address, DimId::Offset, threadInputs(plan->address));
   auto regs = plan->address.contributions(DimId::Reg, DimId::Offset);
   if (regs.empty())
     regs.push_back({0, 0});
@@ -151,11 +147,8 @@ bool NVVMEmitter::storeMatrices(Value value, const Layout &fragment, Type elemen
   for (int64_t i = 0; i < plan->count; ++i) {
     auto [rl, rh] = regs[i];
     Value &start = bases[rl];
-    if (!start) {
-      Value x = rl ? (low ? code.exor(low, rl) : code.i32(rl)) : low;
-      Value sum = code.add(x, high);
-      start = address(sharedPtr(sum ? code.add(get(memory), code.mul(sum, bytes)) : get(memory)));
-    }
+    if (!start)
+      start = address(sharedPtr(byteOffset(get(memory), thread, rl, bytes)));
     std::string text = name + "[$0], {", constraints = "r";
     SmallVector<Value> operands{code.add(start, rh * bytes)};
     for (int q = 0; q < plan->x; ++q) {

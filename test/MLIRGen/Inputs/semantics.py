@@ -141,6 +141,30 @@ def transposed():
         same(f"transposed {m} {n}", y, x.T.astype(np.float16))
 
 
+def extremes():
+    """NaN wins, and -0 is below +0; of zeros in a row a reduction takes any."""
+    def order(v):
+        return [v != v, v, not np.signbit(v)]
+
+    def most(values):
+        return np.float32(max(values, key=order))
+
+    def least(values):
+        return np.float32(min(values, key=lambda v: [v == v, v, not np.signbit(v)]))
+    values = np.array([0.0, -0.0, 1.0, -1.0, np.nan, np.inf, -np.inf, 1e-40], np.float32)
+    x, y = rng.choice(values[:2], (8, 32)), rng.choice(values[:2], (8, 32))
+    x[1:3], y[1:3] = rng.choice(values, (2, 32)), rng.choice(values, (2, 32))
+    high, low, top, bottom = np.zeros_like(x), np.zeros_like(x), np.zeros(8, np.float32), np.zeros(8, np.float32)
+    run("extremes", x, y, high, low, top, bottom)
+    for what, got, want in (("max", high, [[most(p) for p in zip(*r)] for r in zip(x, y)]),
+                            ("min", low, [[least(p) for p in zip(*r)] for r in zip(x, y)]),
+                            ("reduce_max", top, [most(r) for r in x]), ("reduce_min", bottom, [least(r) for r in x])):
+        want = np.array(want, np.float32)
+        same(what, got, want)
+        if what in ("max", "min"):
+            same(what + " of zeros", np.signbit(got) & (got == 0), np.signbit(want) & (want == 0))
+
+
 def reductions():
     x = rng.integers(-1000, 1000, (64, 96)).astype(np.int32)
     u = rng.integers(0, 256, (64, 96)).astype(np.uint8)
@@ -330,7 +354,8 @@ def far_products():
             same(f"product at {row}, {col}", z, (x @ y).astype(np.float32))
 
 
-for test in (casts, integers_to_halves, divisions, rotate, scatter, run_time_extents, loops, transposed, reductions, select_and_slices, bools,
+for test in (casts, integers_to_halves, divisions, rotate, scatter, run_time_extents, loops, transposed, extremes, reductions, select_and_slices,
+             bools,
              float8, products, strided, several, nested, halves, choose, half_products, thin_products, edges, orders,
              far_products):
     test()

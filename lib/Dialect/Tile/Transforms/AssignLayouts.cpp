@@ -253,9 +253,13 @@ LogicalResult Assigner::checkSizes() {
       return emitError(v.getLoc()) << "[E0406] the " << (isSum ? "product " : "tile ")
                                    << describe(v.getLoc(), type.getShape(), element);
     };
-    if (registers > most)
-      return refuse() << " takes " << registers << " registers of each thread, at most " << most
-                      << " fit; use smaller tiles or more threads";
+    if (registers > most) {
+      // The limit is that of one variant; the message is the same for all, and so is told once.
+      InFlightDiagnostic error = refuse();
+      error << " takes " << registers << " registers of each thread; use smaller tiles or more threads";
+      error.attachNote() << "at most " << most << " fit";
+      return error;
+    }
     if (elements > mostElements)
       return refuse() << " puts " << elements << " elements into each thread, at most " << mostElements
                       << " are supported; use smaller tiles or more threads";

@@ -74,8 +74,9 @@ Divisibility::Divisibility(KernelOp kernel) {
         equal.push_back(*pair);
     }
   });
-  // Every round carries a fact one equality further.
-  for (bool changed = true; std::exchange(changed, false);)
+  // Every round carries a fact at least one equality further.
+  bool changed = true;
+  for (size_t round = 0; round < equal.size() && std::exchange(changed, false); ++round)
     for (auto [x, y] : equal) {
       int64_t a = ofExtent(x.getView(), x.getAxis()), b = ofExtent(y.getView(), y.getAxis());
       if (a == b)
@@ -83,7 +84,7 @@ Divisibility::Divisibility(KernelOp kernel) {
       int64_t both = commonMultiple(a, b);
       learn(x, both);
       learn(y, both);
-      changed = ofExtent(x.getView(), x.getAxis()) != a || ofExtent(y.getView(), y.getAxis()) != b;
+      changed |= ofExtent(x.getView(), x.getAxis()) != a || ofExtent(y.getView(), y.getAxis()) != b;
     }
 }
 

@@ -116,6 +116,9 @@ static UnitCycles cyclesOf(const WGMMAPlan &plan, int64_t m, int64_t n) {
 double WGMMAPlan::matrixCycles(int64_t m, int64_t n) const { return cyclesOf(*this, m, n).matrix; }
 double WGMMAPlan::sharedCycles(int64_t m, int64_t n) const { return cyclesOf(*this, m, n).shared; }
 
+/// Registers of a computing thread beside a loading role, all of them sums.
+static constexpr int64_t mostSums = 240;
+
 namespace {
 /// One orientation, in the instruction's axes.
 struct Orientation {
@@ -137,7 +140,9 @@ void Orientation::split(const LaunchFeatures &features, const LaunchHints &hints
   // Three groups leave 160 registers a thread: take them only when two do not divide the rows evenly.
   if (!hints.threads && rowGroups == 1 && rows == 192 && accumulatorRegisters(features, 3) <= 96)
     rowGroups = 3;
-  if (rowGroups == 1 && !chained && most >= 2 && columns % 32 == 0 && accumulatorRegisters(features, 1) > 64)
+  // Parts of 16 columns read shared memory best; where the sums do not fit one group, parts of 8 will do.
+  int64_t sums = accumulatorRegisters(features, 1), part = sums < mostSums ? 16 : 8;
+  if (rowGroups == 1 && !chained && most >= 2 && columns % (2 * part) == 0 && sums > 64)
     columnGroups = 2;
 }
 

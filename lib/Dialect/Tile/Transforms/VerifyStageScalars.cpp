@@ -26,16 +26,12 @@ void Tracer::bind(ValueRange targets, ArrayRef<std::optional<int64_t>> known) {
     set(target, value);
 }
 
-static bool isWrittenIn(LaunchOp launch, Value view) {
-  return launch
-      .walk([&](Operation *op) {
-        Value written = TypeSwitch<Operation *, Value>(op)
-                            .Case<StoreOp, CopyOp, AtomicOp, ElemStoreOp, ElemAtomicOp, AsyncCopyOp>(
-                                [](auto writer) { return writer.getDest(); })
-                            .Default([](Operation *) { return Value(); });
-        return written == view ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
+/// What the launch writes to; looked up at each load of an element.
+void Tracer::findWritten() {
+  launch.walk([&](Operation *op) {
+    TypeSwitch<Operation *>(op).Case<StoreOp, CopyOp, AtomicOp, ElemStoreOp, ElemAtomicOp, AsyncCopyOp>(
+        [&](auto writer) { written.insert(writer.getDest()); });
+  });
 }
 
 /// Integer parameters are taken to be extents; the grid follows from the assumption that outlining left
@@ -60,7 +56,7 @@ int64_t Tracer::assume(Type type) {
 /// Do all roles read the same number, whenever they read it? Page tables and group offsets: as long as nobody
 /// writes them here.
 bool Tracer::isAgreed(ElemLoadOp load) const {
-  return !role || (isa<ViewType>(load.getSource().getType()) && !isWrittenIn(launch, load.getSource()));
+  return !role || (isa<ViewType>(load.getSource().getType()) && !written.contains(load.getSource()));
 }
 
 /// Common operations without going through attributes: a replay executes hundreds of thousands of them. Only

@@ -25,6 +25,7 @@ Tracer::Tracer(LaunchOp launch, TraceSample sample, std::optional<unsigned> role
       threads(shapeOf(launch, std::nullopt, {})) {}
 
 LogicalResult Tracer::run() {
+  findWritten();
   seedArguments();
   if (failed(runHost()))
     return failure();

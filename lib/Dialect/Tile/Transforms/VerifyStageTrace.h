@@ -93,6 +93,7 @@ private:
   std::optional<int64_t> get(mlir::Value value) const;
   void set(mlir::Value value, std::optional<int64_t> known);
   void evaluate(mlir::Operation *op);
+  void findWritten();
   void seedArguments();
   int64_t assume(mlir::Type type);
   bool isAgreed(ElemLoadOp load) const;
@@ -143,6 +144,7 @@ private:
   int64_t &stepsLeft;
   RunningThreads threads;
   llvm::DenseMap<mlir::Value, int64_t> env;
+  llvm::DenseSet<mlir::Value> written; // views and buffers
   llvm::DenseMap<mlir::Value, Home> homes;
   std::map<Key, llvm::SmallVector<MemoryAccess, 4>> memory;
   llvm::DenseMap<int64_t, llvm::SmallVector<int64_t, 2>> groups; // token of a join -> its members
