@@ -163,17 +163,12 @@ Emitter::SplitSource Emitter::splitSource(SplitCopyOp op) {
   return s;
 }
 
-/// Loads of the split copies behind `acquire`, which fill its slot, as far as registers hold them: they are
-/// under way before the slot is free.
-void Emitter::loadAhead(AcquireOp acquire) {
+/// What split copies read, as far as registers hold all of it until they come.
+void Emitter::loadAhead(ArrayRef<SplitCopyOp> splits) {
   constexpr int64_t most = 48;
-  SmallVector<SplitCopyOp> splits;
   int64_t registers = 0;
-  for (Operation *op = acquire->getNextNode(); op && !isa<CommitOp>(op); op = op->getNextNode())
-    if (auto split = dyn_cast<SplitCopyOp>(op)) {
-      splits.push_back(split);
-      registers += splitSource(split).l.inSize(DimId::Reg);
-    }
+  for (SplitCopyOp split : splits)
+    registers += splitSource(split).l.inSize(DimId::Reg);
   if (registers > most)
     return;
   for (SplitCopyOp split : splits) {

@@ -227,7 +227,7 @@ protected:
   LogicalResult emitCopy(tile::CopyOp op);
   struct SplitSource;
   SplitSource splitSource(tile::SplitCopyOp op);
-  void loadAhead(tile::AcquireOp acquire);
+  void loadAhead(ArrayRef<tile::SplitCopyOp> splits);
   LogicalResult emitSplitCopy(tile::SplitCopyOp op);
   int64_t copiedAtOnce(const Layout &l, unsigned rank, const Region &from, const Region &to);
   LogicalResult emitAtomic(tile::AtomicOp op);

@@ -50,7 +50,12 @@ Value NVVMEmitter::waitPhase(Value ptr, Value phase) {
 }
 
 LogicalResult NVVMEmitter::emitAcquire(AcquireOp op) {
-  loadAhead(op);
+  // Loads of the split copies that fill the slot are under way before it is free.
+  SmallVector<SplitCopyOp> splits;
+  for (Operation *next = op->getNextNode(); next && !isa<CommitOp>(next); next = next->getNextNode())
+    if (auto split = dyn_cast<SplitCopyOp>(next))
+      splits.push_back(split);
+  loadAhead(splits);
   SmallVector<Value> cursor = flatten(op.getCursor());
   waitPhase(ringBarrier(op.getRing(), cursor[0], /*empty=*/true), code.exor(cursor[1], 1));
   if (op.getTxBytes()) {

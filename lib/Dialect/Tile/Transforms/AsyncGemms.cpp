@@ -59,9 +59,7 @@ static AwaitOp chainedTo(GemmOp gemm) {
   auto await = gemm.getAcc().getDefiningOp<AwaitOp>();
   if (!await || !await->hasOneUse() || await->getBlock() != gemm->getBlock())
     return {};
-  // Operands in registers stay as they are until a wait.
-  auto before = await.getFuture().getDefiningOp<AsyncGemmOp>();
-  if (!before || !isa<BufferType>(before.getA().getType()) || !isa<BufferType>(before.getB().getType()))
+  if (!await.getFuture().getDefiningOp<AsyncGemmOp>())
     return {};
   for (Operation &op : llvm::make_range(std::next(await->getIterator()), gemm->getIterator()))
     if (!isPure(&op))

@@ -75,6 +75,45 @@ static SmallVector<Value> planesOf(GemmOp gemm, Value operand) {
   return planes;
 }
 
+/// The planes of A as fragments, which spares shared memory most of what it does for A; k runs along its rows.
+/// The numbers stay what they are in shared memory, and the threads that multiply split them.
+static SmallVector<Value> fragmentsOf(GemmOp gemm) {
+  OpBuilder b(gemm);
+  Location loc = gemm.getLoc();
+  ArrayRef<int64_t> shape = getShapeOf(gemm.getA().getType());
+  Value numbers = gemm.getA();
+  if (isa<BufferType>(numbers.getType()))
+    numbers = LoadOp::create(b, loc, TileType::get(b.getContext(), shape, b.getF32Type(), LayoutAttr()), numbers,
+                             ValueRange{}, DenseI64ArrayAttr(), DenseBoolArrayAttr());
+  auto type = TileType::get(b.getContext(), shape, b.getBF16Type(), LayoutAttr());
+  SmallVector<Value> outs(kPlanes, UndefOp::create(b, loc, type));
+  Attribute same = AffineMapAttr::get(b.getMultiDimIdentityMap(shape.size()));
+  auto split = GenericOp::create(b, loc, SmallVector<Type>(kPlanes, type), shape, ValueRange{}, ValueRange{numbers},
+                                 outs, b.getArrayAttr(SmallVector<Attribute>(1 + kPlanes, same)), ArrayAttr(),
+                                 LayoutAttr());
+  Block &body = split.getBody().emplaceBlock();
+  for (size_t axis = 0; axis < shape.size(); ++axis)
+    body.addArgument(b.getIndexType(), loc);
+  Value rest = body.addArgument(b.getF32Type(), loc);
+  for (unsigned i = 0; i < kPlanes; ++i)
+    body.addArgument(b.getBF16Type(), loc);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(&body);
+  Type i32 = b.getI32Type(), i16 = b.getIntegerType(16);
+  Value mask = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(int32_t(0xffff0000)));
+  Value sixteen = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(16));
+  SmallVector<Value> planes;
+  for (unsigned i = 0; i < kPlanes; ++i) { // the leading bits, and what is left: nothing is rounded
+    Value bits = arith::BitcastOp::create(b, loc, i32, rest);
+    Value high = arith::TruncIOp::create(b, loc, i16, arith::ShRUIOp::create(b, loc, bits, sixteen));
+    planes.push_back(arith::BitcastOp::create(b, loc, b.getBF16Type(), high));
+    Value leading = arith::BitcastOp::create(b, loc, b.getF32Type(), arith::AndIOp::create(b, loc, bits, mask));
+    rest = arith::SubFOp::create(b, loc, rest, leading);
+  }
+  YieldOp::create(b, loc, planes);
+  return SmallVector<Value>(split.getResults());
+}
+
 /// The accumulator (nothing, where `clear` says so) plus the sum of one step.
 static Value accumulate(OpBuilder &b, GemmOp gemm, Value sum) {
   Location loc = gemm.getLoc();
@@ -98,8 +137,10 @@ static Value accumulate(OpBuilder &b, GemmOp gemm, Value sum) {
 
 static void expand(GemmOp gemm) {
   Value operands[] = {gemm.getA(), gemm.getB()};
-  SmallVector<Value> a = planesOf(gemm, operands[0]);
-  SmallVector<Value> b = operands[0] == operands[1] ? a : planesOf(gemm, operands[1]);
+  SmallVector<Value> b = planesOf(gemm, operands[1]);
+  SmallVector<Value> a = operands[0] == operands[1] ? b
+                         : gemm.getTransA()         ? planesOf(gemm, operands[0])
+                                                    : fragmentsOf(gemm);
   OpBuilder at(gemm);
   Location loc = gemm.getLoc();
   Value sum = UndefOp::create(at, loc, gemm.getAcc().getType());

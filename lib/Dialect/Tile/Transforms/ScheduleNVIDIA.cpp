@@ -228,7 +228,9 @@ void Scheduler::writeEngines(LaunchOp l, bool wide) {
 
 /// Stores go through shared memory and the copy engine where the tile comes out of a wgmma accumulator.
 bool Scheduler::staged(LaunchOp l, Width width) const {
-  if (!plan.roles || width != Width::everything)
+  // A result that meets its sums in registers once more leaves from there, and so do sums of the plain units,
+  // whose time it takes is small: their rings need the room.
+  if (!plan.roles || !plan.wgmma || splits() || width != Width::everything)
     return false;
   bool any = false;
   l.walk([&](StoreOp store) {
