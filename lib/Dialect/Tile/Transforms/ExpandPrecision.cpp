@@ -75,22 +75,22 @@ static SmallVector<Value> planesOf(GemmOp gemm, Value operand) {
   return planes;
 }
 
-/// The planes of A as fragments, which spares shared memory most of what it does for A; k runs along its rows.
-/// The numbers stay what they are in shared memory, and the threads that multiply split them.
+/// The planes of A as fragments, which spares shared memory most of what it does for A; k runs along its
+/// rows. The numbers stay what they are in shared memory, and the threads that multiply split them.
 static SmallVector<Value> fragmentsOf(GemmOp gemm) {
   OpBuilder b(gemm);
   Location loc = gemm.getLoc();
   ArrayRef<int64_t> shape = getShapeOf(gemm.getA().getType());
   Value numbers = gemm.getA();
   if (isa<BufferType>(numbers.getType()))
-    numbers = LoadOp::create(b, loc, TileType::get(b.getContext(), shape, b.getF32Type(), LayoutAttr()), numbers,
-                             ValueRange{}, DenseI64ArrayAttr(), DenseBoolArrayAttr());
+    numbers = LoadOp::create(b, loc, TileType::get(b.getContext(), shape, b.getF32Type(), LayoutAttr()),
+                             numbers, ValueRange{}, DenseI64ArrayAttr(), DenseBoolArrayAttr());
   auto type = TileType::get(b.getContext(), shape, b.getBF16Type(), LayoutAttr());
   SmallVector<Value> outs(kPlanes, UndefOp::create(b, loc, type));
   Attribute same = AffineMapAttr::get(b.getMultiDimIdentityMap(shape.size()));
-  auto split = GenericOp::create(b, loc, SmallVector<Type>(kPlanes, type), shape, ValueRange{}, ValueRange{numbers},
-                                 outs, b.getArrayAttr(SmallVector<Attribute>(1 + kPlanes, same)), ArrayAttr(),
-                                 LayoutAttr());
+  auto split = GenericOp::create(
+      b, loc, SmallVector<Type>(kPlanes, type), shape, ValueRange{}, ValueRange{numbers}, outs,
+      b.getArrayAttr(SmallVector<Attribute>(1 + kPlanes, same)), ArrayAttr(), LayoutAttr());
   Block &body = split.getBody().emplaceBlock();
   for (size_t axis = 0; axis < shape.size(); ++axis)
     body.addArgument(b.getIndexType(), loc);
@@ -107,7 +107,8 @@ static SmallVector<Value> fragmentsOf(GemmOp gemm) {
     Value bits = arith::BitcastOp::create(b, loc, i32, rest);
     Value high = arith::TruncIOp::create(b, loc, i16, arith::ShRUIOp::create(b, loc, bits, sixteen));
     planes.push_back(arith::BitcastOp::create(b, loc, b.getBF16Type(), high));
-    Value leading = arith::BitcastOp::create(b, loc, b.getF32Type(), arith::AndIOp::create(b, loc, bits, mask));
+    Value leading =
+        arith::BitcastOp::create(b, loc, b.getF32Type(), arith::AndIOp::create(b, loc, bits, mask));
     rest = arith::SubFOp::create(b, loc, rest, leading);
   }
   YieldOp::create(b, loc, planes);

@@ -266,11 +266,13 @@ int64_t Scheduler::passesOf(LaunchOp l) const {
 //===----------------------------------------------------------------------===//
 
 /// 65536 registers over the block: what setmaxnreg leaves to the load role goes to the computing ones. A load
-/// role that splits numbers is two warp groups and needs registers for them.
-static std::pair<int64_t, int64_t> roleRegisters(int64_t groups, bool splits) {
+/// role that splits numbers of `splits` operands is as many warp groups and needs registers for them.
+static std::pair<int64_t, int64_t> roleRegisters(int64_t groups, int64_t splits) {
+  if (splits && groups > 2)
+    return {96, 96};
   if (splits)
     return groups == 1 ? std::pair<int64_t, int64_t>(96, 240)
-                       : std::pair<int64_t, int64_t>(96, groups == 2 ? 160 : 96);
+                       : std::pair<int64_t, int64_t>(splits == 1 ? 88 : 96, splits == 1 ? 208 : 160);
   switch (groups) {
   case 1:
     return {40, 240};
@@ -288,8 +290,9 @@ LogicalResult Scheduler::write(KernelOp k, Width width) {
   SmallVector<RoleAttr> roleList;
   int64_t threads = plan.warps * 32;
   if (roles) {
-    auto [loadRegs, computeRegs] = roleRegisters(plan.warps / 4, splits());
-    int64_t loadWarps = splits() ? 8 : 4;
+    int64_t split = splits() ? std::min<int64_t>(features.splits.size(), 2) : 0;
+    auto [loadRegs, computeRegs] = roleRegisters(plan.warps / 4, split);
+    int64_t loadWarps = 4 * std::max<int64_t>(split, 1);
     roleList = {RoleAttr::get(c, RoleKind::load, loadWarps, loadRegs),
                 RoleAttr::get(c, RoleKind::compute, plan.warps, computeRegs)};
     threads += 32 * loadWarps;
