@@ -112,6 +112,7 @@ static void buildStageGPU(OpPassManager &pm, Stage stage, const TargetDesc &targ
   case Stage::Tile:
     return;
   case Stage::Scheduled:
+    pm.nest<tile::KernelOp>().addPass(tile::createTileExpandPrecision());
     pm.addPass(tile::createTileSelectSchedule());
     return verify(pm, tile::VerifiedStage::Scheduled);
   case Stage::LaidOut:

@@ -4,9 +4,12 @@
 // RUN: tile-opt %S/Inputs/plain-product.mlir --tile-select-schedule --tile-assign-layouts 2>/dev/null | FileCheck %s --check-prefix=PLAIN
 // RUN: tile-opt %s --tile-assign-layouts | FileCheck %s
 
-// A product alone on the plain units: warps over rows and columns, 8 x 16 sums in each thread.
-// PLAIN: #[[SUMS:.*]] = #tile.layout<"reg 4:d1 4:64d1 8:16d0 | lane 8:4d1 4:d0 | warp 4:4d0 2:32d1 -> 128x256">
-// PLAIN: tile.gemm {{.*}}kind = fma{{.*}}<128x256xf32, #[[SUMS]]>
+// A float32 product alone on the plain units: warps over rows and columns, 8 x 16 sums in each thread, in blocks of 4 x 4. k is
+// the slow axis of both operands in memory.
+// PLAIN: #[[SUMS:.*]] = #tile.layout<"reg 4:d1 4:d0 4:64d1 2:64d0 | lane 4:4d1 8:4d0 | warp 2:32d0 4:16d1 -> 128x256">
+// PLAIN: #[[A:.*]] = #tile.layout<"d0 128:1 | d1 8:128^4 4:1024 -> 4096^32">
+// PLAIN: #[[B:.*]] = #tile.layout<"d0 32:256 | d1 256:1 -> 8192">
+// PLAIN: tile.gemm {{.*}}kind = fma{{.*}}!tile.buffer<128x32xf32, #[[A]]>, !tile.buffer<32x256xf32, #[[B]]>, <128x256xf32, #[[SUMS]]>
 
 // The accumulator of m64n256 over two warp groups; everything that meets it at the same indices has its layout.
 // HOPPER: #[[ACC:.*]] = #tile.layout<"reg 2:d1 2:8d0 32:8d1 | lane 4:2d1 8:d0 | warp 4:16d0 | group 2:64d0 -> 128x256">

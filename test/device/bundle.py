@@ -165,6 +165,7 @@ def main():
                 "auto": pack("auto", ["gemm"], AUTO, images=["sm_90a"], policy="auto", keep=objects),
                 "types": pack("types", ["gemm-types"], None),
                 "auto-types": pack("auto-types", ["gemm-types"], FAST_TYPES, images=["sm_90a"], policy="auto"),
+                "precise": pack("precise", ["gemm-precise"], None, images=["sm_90a"]),
                 "samples": pack("samples", SAMPLES, None),
                 "delayed": pack("delayed", ["gemm", "gemm-types", *SAMPLES], DELAYED, ["--sanitize=schedule"]), "mutants": {}}
     contents["shapes"] = pack_shapes(tools, contents["auto"], lib, o.jobs) if o.per_shape else []

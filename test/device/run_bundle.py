@@ -1,10 +1,11 @@
 """Tests and timings on this machine's NVIDIA GPU, out of a bundle that test/device/bundle.py packed.
 
-usage: run [--steps correctness,delays,sanitizer,speed,launch,tiles,mutants] [--json FILE] [--seeds N]
+usage: run [--steps correctness,delays,sanitizer,float32,speed,launch,tiles,mutants] [--json FILE] [--seeds N]
 
     correctness  every sample on every image against float64, on small, odd and large shapes
     delays       builds with pseudo-random pauses in front of everything that synchronises: right for every seed
     sanitizer    compute-sanitizer's memcheck and racecheck on small products
+    float32      products as accurate as single precision: every element, errors beside cuBLAS's, times
     speed        times, with peers in the same process in random order: cuBLAS and cuDNN through torch
     launch       host time of a call from C against the bare driver call with prepared arguments
     tiles        the product with tiles that the compiler chose, over many shapes, three times; beside cuBLAS stand Triton, tuned
@@ -27,7 +28,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUNDLE = os.path.dirname(HERE)
-STEPS = ["correctness", "delays", "sanitizer", "speed", "launch", "tiles", "mutants"]  # what may leave a kernel hanging comes last
+STEPS = ["correctness", "delays", "sanitizer", "float32", "speed", "launch", "tiles", "mutants"]  # what may leave a kernel hanging comes last
 LARGE = ["4096 4096 4096 float16 nn", "8192 1024 8192 float16 nn", "4095 4097 4104 float16 nn", "2000 3000 1000 float16 nn"]
 MUTANT = "1536 3328 768 float16 nn"  # more tiles than multiprocessors, more K steps than slots
 DELAYED = ["128 256 64 float16 nn", "200 520 328 float16 nn", "65 129 33 float16 nn", MUTANT, "300 264 200 bfloat16 tt",
@@ -39,6 +40,7 @@ TILES = [f"{n}x{n}x{n}" for n in CUBES] + ["8192x1024x8192", "4096x14336x4096", 
 TILES += [f"{m}x8192x8192" for m in (256, 128, 64, 32, 16, 1)]
 ODD = "4095x4097x4104"  # no row starts where TMA could; not among the means
 SPEED = ["4096x4096x4096", "8192x1024x8192", "2000x3000x1000", "2048x2048x2048", "8192x8192x8192"]
+FLOAT32 = ["256 512 128", "1000 776 328", "129 200 65", "1 1 1", "65 257 4", "1024 1024 1024"]
 STOPPED = "no end after"
 SHORT = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float8_e4m3": "e4m3", "int8": "i8", "tf32": "tf32"}
 
@@ -56,7 +58,7 @@ class Run:
         """Runs harness/NAME; (ok, last line, what it wrote with --json, seconds)."""
         file = os.path.join(self.scratch, "one.json")
         command = [*tool, sys.executable, os.path.join(HERE, name), *map(str, args)]
-        if name in ("delays.py", "gemm_bench.py", "attention_bench.py"):
+        if name in ("delays.py", "gemm_bench.py", "attention_bench.py", "precision.py"):
             command += ["--json", file]
         start = time.monotonic()
         try:
@@ -208,6 +210,31 @@ def speed(run, o):
               "--shapes", SPEED[0], "--rounds", 15, "--rival", run.library("sgemm-pipelined"))
     if run.has("attention_f16_128", "attention_f16_64", "attention_f16_128_causal"):
         bench("attention f16 sm_90a", "attention_bench.py", "samples", "--image", "sm_90a")
+
+
+def float32(run, o):
+    """Products that are as accurate as single precision: each element, errors beside cuBLAS's, times."""
+    if not run.contents["precise"]:
+        return
+    library, shapes = run.library("precise"), "4096x4096x4096,2048x2048x2048,1024x1024x1024,8192x1024x8192"
+    for kernel in run.contents["precise"]:
+        _, precision, trans = kernel.split("_")
+        small = [a for s in FLOAT32 for a in ("--shape", f"{s} float32 {trans}")]
+        ok, lines, _, seconds = run.script("gemm.py", library, "--device", "cuda", "--name", kernel + "_matmul", *small)
+        run.add("float32", kernel, ok, lines[-1], seconds)
+    for shape in ("1024x1024x256", "1024x1024x4096"):
+        ok, lines, data, seconds = run.script("precision.py", library, "gemm_ieee_nn_matmul", "gemm_bf16x6_nn_matmul", "--shape", shape)
+        for line in lines[-3:]:
+            run.add("float32", "errors", ok, line, seconds, data)
+    for kernel in run.contents["precise"]:
+        _, precision, trans = kernel.split("_")
+        ok, lines, data, seconds = run.script("gemm_bench.py", library, "--dtype", "f32", "--kernel", kernel + "_matmul", "--trans", trans,
+                                              "--rounds", 10, "--shapes", shapes)
+        for row in data["rows"] if data else ():
+            theirs = f", cublas {row['cublas_tflops']:6.1f}, ratio {row['ratio']:.3f}" if row["ratio"] else ""
+            run.add("float32", f"{kernel} {row['shape']}", ok, f"{row['tilec_tflops']:6.1f} TFLOP/s{theirs}", seconds, row)
+        if not data:
+            run.add("float32", kernel + " times", False, "; ".join(lines[-3:]), seconds)
 
 
 # What a call may cost over a bare cuLaunchKernelEx.

@@ -31,6 +31,10 @@ def variants(sample, arch):
         small = ["-DBM=64", "-DBN=64", "-DBK=64"] if "gfx" in arch else []  # 64 KiB of LDS
         for (short, flags), ta, tb in itertools.product(TYPES.items(), "nt", "nt"):
             yield f"gemm_{short}_{ta}{tb}", [*flags, f"-Dtrans_a={ta == 't'}", f"-Dtrans_b={tb == 't'}", *small]
+    elif sample == "gemm-precise":
+        for precision, ta, tb in itertools.product(("ieee", "bf16x6"), "nt", "nt"):
+            yield f"gemm_{precision}_{ta}{tb}", ["-Ddt=float32", f"-Dprecision={precision}", f"-Dtrans_a={ta == 't'}", f"-Dtrans_b={tb == 't'}",
+                                                 *(["-DBN=128", "-DBK=64"] if precision == "bf16x6" else [])]
     elif sample == "attention":
         for (short, dtype), d, causal in itertools.product(DTYPES.items(), (64, 128), (False, True)):
             flags = [f"-Ddt={dtype}", f"-DD={d}", f"-Dcausal={causal}"]

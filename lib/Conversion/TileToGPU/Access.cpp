@@ -21,6 +21,14 @@ LogicalResult Emitter::emitLoad(LoadOp op) {
   return success();
 }
 
+/// Is it the sum of products on the plain units, perhaps of a loop of them?
+static bool isPlainSum(Value value) {
+  while (auto loop = value.getDefiningOp<scf::ForOp>())
+    value = loop.getYieldedValues()[cast<OpResult>(value).getResultNumber()];
+  auto gemm = value.getDefiningOp<GemmOp>();
+  return gemm && gemm.getInstAttr() && gemm.getInstAttr().getKind() == InstKind::fma;
+}
+
 LogicalResult Emitter::emitStore(StoreOp op) {
   TileType type = op.getValue().getType();
   const Layout &l = type.getLayout().getLayout();
@@ -29,7 +37,12 @@ LogicalResult Emitter::emitStore(StoreOp op) {
       storeMatrices(get(op.getValue()), l, element, op.getDest()))
     return success();
   Region r = regionOf(op.getDest(), op.getOffsets(), op.getExtents(), type.getShape(), op.getInbounds());
-  storeFragment(get(op.getValue()), l, type.getShape(), element, r, 0, l.inSize(DimId::Reg));
+  Value value = get(op.getValue());
+  // A store of four neighbours wants four registers in a row. Sums that live there through a whole loop share
+  // a bank of the register file with the operands, and every second product waits for it.
+  if (element.isF32() && isPlainSum(op.getValue()))
+    value = ownRegisters(value);
+  storeFragment(value, l, type.getShape(), element, r, 0, l.inSize(DimId::Reg));
   return success();
 }
 
@@ -113,6 +126,77 @@ LogicalResult Emitter::emitCopy(CopyOp op) {
       storeFragment(v, out, destShape, dt, to, 0, count);
   });
   return convertible ? success() : unsupported(*op, "a copy between these element types");
+}
+
+/// The leading bits of f32 numbers as bf16, and what is left of the numbers: no rounding anywhere.
+static std::pair<Value, Value> splitLeading(Code &c, Value numbers) {
+  int64_t n = cast<VectorType>(numbers.getType()).getNumElements();
+  auto repeat = [&](Type type, int64_t v) { return c.broadcast(c.constant(type, v), n); };
+  Type i32 = c.b.getI32Type(), i16 = c.b.getIntegerType(16);
+  Value bits = c.bitcast(numbers, i32);
+  Value high = c.fold<arith::ShRUIOp>(bits, repeat(i32, 16));
+  Value plane = c.bitcast(arith::TruncIOp::create(c.b, c.loc, c.vec(i16, n), high), c.b.getBF16Type());
+  Value leading = c.bitcast(c.fold<arith::AndIOp>(bits, repeat(i32, int64_t(-65536))), c.b.getF32Type());
+  return {plane, arith::SubFOp::create(c.b, c.loc, numbers, leading)};
+}
+
+/// What a split copy reads, and how its threads share it.
+struct Emitter::SplitSource {
+  SmallVector<int64_t> shape, extents;
+  Layout l;
+  Region region;
+};
+
+Emitter::SplitSource Emitter::splitSource(SplitCopyOp op) {
+  SplitSource s;
+  auto type = cast<BufferType>(op.getPlanes().front().getType());
+  s.shape = dropOnes(type.getShape());
+  if (s.shape.empty())
+    s.shape.push_back(1);
+  s.extents.assign(op.getExtents() ? *op.getExtents() : type.getShape());
+  size_t rank = getShapeOf(op.getSource().getType()).size();
+  while (s.extents.size() < rank)
+    s.extents.insert(s.extents.begin(), 1);
+  s.region = regionOf(op.getSource(), op.getSourceOffsets(), ArrayRef<int64_t>(s.extents), s.shape);
+  int64_t bytes = memoryBytes(code.b.getF32Type());
+  s.l = padTo(copyLayout(s.shape, bytes, op.getSource(), op.getPlanes().front()), s.shape);
+  return s;
+}
+
+/// What split copies read, as far as registers hold all of it until they come.
+void Emitter::loadAhead(ArrayRef<SplitCopyOp> splits) {
+  constexpr int64_t most = 48;
+  int64_t registers = 0;
+  for (SplitCopyOp split : splits)
+    registers += splitSource(split).l.inSize(DimId::Reg);
+  if (registers > most)
+    return;
+  for (SplitCopyOp split : splits) {
+    SplitSource s = splitSource(split);
+    ahead[split] = loadFragment(s.l, s.shape, code.b.getF32Type(), s.region, 0, s.l.inSize(DimId::Reg));
+  }
+}
+
+LogicalResult Emitter::emitSplitCopy(SplitCopyOp op) {
+  SplitSource s = splitSource(op);
+  auto type = cast<BufferType>(op.getPlanes().front().getType());
+  auto store = [&](Value numbers, int64_t count) {
+    for (Value buffer : op.getPlanes()) {
+      Region to = regionOf(buffer, {}, type.getShape(), s.shape);
+      auto [plane, rest] = splitLeading(code, numbers);
+      storeFragment(plane, s.l, s.shape, type.getElementType(), to, 0, count);
+      numbers = rest;
+    }
+  };
+  if (Value loaded = ahead.lookup(op)) {
+    store(loaded, s.l.inSize(DimId::Reg));
+    return success();
+  }
+  constexpr int64_t atOnce = 64;
+  forRegisters(s.l, atOnce, [&](int64_t count) {
+    store(loadFragment(s.l, s.shape, code.b.getF32Type(), s.region, 0, count), count);
+  });
+  return success();
 }
 
 /// Elements of a copy by \p l that each thread loads before it stores them. Many hide latency; where each

@@ -61,6 +61,7 @@ LogicalResult Emitter::emitOp(Operation &op) {
       .Case([&](LoadOp o) { return emitLoad(o); })
       .Case([&](StoreOp o) { return emitStore(o); })
       .Case([&](CopyOp o) { return emitCopy(o); })
+      .Case([&](SplitCopyOp o) { return emitSplitCopy(o); })
       .Case([&](AtomicOp o) { return emitAtomic(o); })
       .Case([&](GenericOp o) { return emitGeneric(o); })
       .Case([&](GemmOp o) { return emitGemm(o); })

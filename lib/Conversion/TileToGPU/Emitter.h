@@ -76,6 +76,10 @@ protected:
   virtual Value gridSize() = 0;
   virtual Value shuffleXor(Value word, int64_t mask) = 0;
   virtual Value shuffleFrom(Value word, Value lane) = 0;
+  /// The same value, of which the compiler knows nothing (free of code where that is possible).
+  virtual Value opaque(Value value) { return value; }
+  /// A copy of these elements, in registers of their own also for a code generator that looks through copies.
+  virtual Value ownRegisters(Value vector) { return vector; }
   /// Of the threads at hand, by id; `threads` of them.
   virtual void barrier(Value id, int64_t threads) = 0;
   virtual void warpBarrier() = 0;
@@ -110,6 +114,10 @@ protected:
   /// An operand in registers: the tile itself, or a buffer read as the instruction wants it. `layout`: d0 = m
   /// or k, d1 = k or n, transposition applied.
   Value operandFragment(tile::GemmOp op, unsigned which, Layout &layout);
+  //===- Plain units (PlainProducts.cpp) ----------------------------------------------===//
+  struct PlainSide;
+  PlainSide plainSide(tile::GemmOp op, unsigned which, int64_t steps);
+  SmallVector<Value> readLine(PlainSide &s, Value k, int64_t step, int64_t steps);
   LogicalResult emitFma(tile::GemmOp op);
 
   //===- Slots (Slots.cpp) -------------------------------------------------------------===//
@@ -222,6 +230,10 @@ protected:
   LogicalResult emitLoad(tile::LoadOp op);
   LogicalResult emitStore(tile::StoreOp op);
   LogicalResult emitCopy(tile::CopyOp op);
+  struct SplitSource;
+  SplitSource splitSource(tile::SplitCopyOp op);
+  void loadAhead(ArrayRef<tile::SplitCopyOp> splits);
+  LogicalResult emitSplitCopy(tile::SplitCopyOp op);
   int64_t copiedAtOnce(const Layout &l, unsigned rank, const Region &from, const Region &to);
   LogicalResult emitAtomic(tile::AtomicOp op);
   /// Address and condition (null: always) of one element; indices are index values of this function.
@@ -290,8 +302,9 @@ protected:
   llvm::DenseMap<int64_t, Value> slots;
   SmallVector<Attribute> params;
   SmallVector<std::pair<unsigned, DictionaryAttr>> paramAttrs;
-  Value warpHash;  ///< of delays; null: none yet
-  Waves bankWaves; ///< of one warp's accesses to shared memory, each counted once
+  llvm::DenseMap<Operation *, Value> ahead; ///< what split copies will store
+  Value warpHash;                           ///< of delays; null: none yet
+  Waves bankWaves;                          ///< of one warp's accesses to shared memory, each counted once
   Block *entry = nullptr;
   Operation *entryEnd = nullptr; ///< parameters are cast in front of it
 };

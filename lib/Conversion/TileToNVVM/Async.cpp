@@ -50,6 +50,12 @@ Value NVVMEmitter::waitPhase(Value ptr, Value phase) {
 }
 
 LogicalResult NVVMEmitter::emitAcquire(AcquireOp op) {
+  // Loads of the split copies that fill the slot are under way before it is free.
+  SmallVector<SplitCopyOp> splits;
+  for (Operation *next = op->getNextNode(); next && !isa<CommitOp>(next); next = next->getNextNode())
+    if (auto split = dyn_cast<SplitCopyOp>(next))
+      splits.push_back(split);
+  loadAhead(splits);
   SmallVector<Value> cursor = flatten(op.getCursor());
   waitPhase(ringBarrier(op.getRing(), cursor[0], /*empty=*/true), code.exor(cursor[1], 1));
   if (op.getTxBytes()) {
@@ -86,15 +92,45 @@ bool NVVMEmitter::readByThreads(Value ring) {
   return false;
 }
 
+/// The copy engine completes its part of a slot by itself. Threads that fill one arrive, each when all is
+/// there that it has begun; their arrivals are in the count of the barrier.
+LogicalResult NVVMEmitter::emitCommit(CommitOp op) {
+  bool copies = false;
+  for (Value token : op.getTokens()) {
+    TokenSource source = sourceOf(token);
+    copies |= source == TokenSource::CpAsync;
+    if (source != TokenSource::BulkLoad && source != TokenSource::CpAsync)
+      return unsupported(*op, "a slot that something else than copies fills");
+  }
+  bool stores = false;
+  for (Operation *user : op.getRing().getUsers())
+    if (auto acquire = dyn_cast<AcquireOp>(user))
+      for (Value buffer : acquire.getBuffers())
+        stores |= llvm::any_of(buffer.getUsers(), llvm::IsaPred<SplitCopyOp>);
+  if (!copies && !stores)
+    return op.getTokens().empty() ? unsupported(*op, "a slot that nothing fills") : success();
+  Value full = address(ringBarrier(op.getRing(), flatten(op.getCursor())[0], /*empty=*/false));
+  code.assembly(Type(),
+                copies ? "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [$0];"
+                       : "mbarrier.arrive.shared::cta.b64 _, [$0];",
+                "r", {full});
+  return success();
+}
+
 LogicalResult NVVMEmitter::emitRelease(ReleaseOp op) {
   SmallVector<Value> cursor = flatten(op.getCursor());
   for (Value token : op.getTokens())
     if (sourceOf(token) == TokenSource::Matrix && op->getPrevNode() && !isa<WaitOp>(op->getPrevNode()))
       break; // awaited before, as the op demands
-  if (readByThreads(op.getRing()))
+  auto ring = op.getRing().getDefiningOp<RingOp>();
+  bool byWarps =
+      int64_t(ring.getEmpty().value_or(1)) == threads.allWarps() && threads.allWarps() > threads.groups;
+  if (byWarps)
+    warpBarrier();
+  else if (readByThreads(op.getRing()))
     barrier(groupBarrierId(kGroupBarrier), groupThreads());
   Value empty = ringBarrier(op.getRing(), cursor[0], /*empty=*/true);
-  code.when(isGroupLeader(), [&] {
+  code.when(byWarps ? code.eq(threads.lane, 0) : isGroupLeader(), [&] {
     code.assembly(Type(), "mbarrier.arrive.shared::cta.b64 _, [$0];", "r", {address(empty)});
   });
   return success();

@@ -309,7 +309,8 @@ LogicalResult NVVMEmitter::emitBulkStore(AsyncCopyOp op) {
 //===----------------------------------------------------------------------===//
 
 /// Copies of one thread that stand in its code one after the other; beyond them there is a loop.
-static constexpr int64_t kCopiesAtOnce = 16;
+static constexpr int64_t kCopiesAtOnce = 32;
+static constexpr int64_t kPiecesWorthABranch = 8;
 
 /// Every thread moves its part, 4, 8 or 16 bytes at a time; what lies outside is filled with zeros.
 LogicalResult NVVMEmitter::emitCpAsync(AsyncCopyOp op) {
@@ -339,10 +340,18 @@ LogicalResult NVVMEmitter::emitCpAsync(AsyncCopyOp op) {
     countBanks(l, s, bytes, vec, /*write=*/true);
   code.when(op.getPred() ? flatten(op.getPred()).front() : Value(), [&] {
     if (async) {
-      code.when(isOwner(l), [&] {
+      auto all = [&](bool inside) {
         forRegisters(l, kCopiesAtOnce * vec, [&](int64_t count) {
-          emitCpAsync(op, viewAccess(l, shape, element, from), *offset, vec, count);
+          emitCpAsync(op, viewAccess(l, shape, element, from), *offset, vec, count, inside);
         });
+      };
+      // Tests of each piece cost more than its copy: many pieces are worth a version without them.
+      bool many = l.inSize(DimId::Reg) >= kPiecesWorthABranch * vec;
+      code.when(isOwner(l), [&] {
+        if (Value inside = many ? wholeInside(whole) : Value())
+          code.when(inside, [&] { all(true); }, [&] { all(false); });
+        else
+          all(false);
       });
       return;
     }
@@ -355,30 +364,66 @@ LogicalResult NVVMEmitter::emitCpAsync(AsyncCopyOp op) {
   return success();
 }
 
-/// The first \p count registers of this thread, \p vec at a time, to where \p offset puts them in the buffer.
+static std::string plus(int64_t bytes) { return bytes ? "+" + std::to_string(bytes) : ""; }
+
+/// What a register adds to the coordinates on axes with a pitch, and to the one whose elements are
+/// neighbours.
+std::pair<SmallVector<int64_t>, int64_t> NVVMEmitter::lineOf(const ViewAccess &a, int64_t reg) {
+  SmallVector<int64_t> key;
+  int64_t along = 0;
+  for (auto [m, t] : llvm::enumerate(a.tileAxis)) {
+    if (t < 0)
+      continue;
+    auto [low, high] = a.coords.regs[t][reg];
+    if (!a.coords.low[t] && Code::known(a.strides[m]) == 1)
+      along = low + high;
+    else
+      key.append({low, high});
+  }
+  return {key, along};
+}
+
+/// The first \p count registers of this thread, \p vec at a time, to where \p offset puts them in the buffer;
+/// \p whole: all of them lie inside the tensor.
 void NVVMEmitter::emitCpAsync(AsyncCopyOp op, const ViewAccess &a, const Layout &offset, int64_t vec,
-                              int64_t count) {
+                              int64_t count, bool whole) {
   int64_t bytes = memoryBytes(a.element);
   auto thread = evaluate(offset, DimId::Offset, threadInputs(offset));
   auto places = offset.contributions(DimId::Reg, DimId::Offset);
   if (places.empty())
     places.push_back({0, 0});
   Value base = get(op.getDest());
+  llvm::DenseMap<int64_t, Value> starts;       // in shared memory, by what registers xor into the zone
+  std::map<SmallVector<int64_t>, Value> lines; // in the tensor, by the axes with a pitch
   for (int64_t r = 0; r < count; r += vec) {
-    auto [rl, rh] = places[r];
-    Value dest = address(sharedPtr(code.add(byteOffset(base, thread, rl, bytes), rh * bytes)));
-    Value inside = viewInside(a, r, r + vec - 1);
+    int64_t rl = places[r].first, rh = places[r].second;
+    Value &dest = starts[rl];
+    if (!dest)
+      dest = address(sharedPtr(byteOffset(base, thread, rl, bytes)));
+    Value inside = whole ? Value() : viewInside(a, r, r + vec - 1);
     Value valid = a.masked ? validAt(*a.l, a.coords, a.shape, r) : Value();
-    Value size = inside ? code.select(inside, code.i32(vec * bytes), code.i32(0)) : code.i32(vec * bytes);
+    Value size = inside ? code.select(inside, code.i32(vec * bytes), code.i32(0)) : Value();
     // An address outside is never read, but it should be one that exists.
-    Value source = viewAddress(a, r);
-    if (inside)
-      source = code.select(inside, source, view(op.getSource()).ptr);
+    Value source;
+    int64_t along = 0; // bytes behind the start of the line
+    if (inside) {
+      source = code.select(inside, viewAddress(a, r), view(op.getSource()).ptr);
+    } else {
+      auto [key, neighbours] = lineOf(a, r);
+      Value &line = lines[key];
+      if (!line)
+        line = code.offset(viewAddress(a, r), code.b.getI8Type(), code.index(-neighbours * bytes));
+      source = line;
+      along = neighbours * bytes;
+    }
     code.when(valid, [&] {
       std::string n = std::to_string(vec * bytes);
-      std::string text = "cp.async." + std::string(vec * bytes == 16 ? "cg" : "ca") +
-                         ".shared.global [$0], [$1], " + n + ", $2;";
-      code.assembly(Type(), text, "r,l,r", {dest, source, size});
+      std::string text = "cp.async." + std::string(vec * bytes == 16 ? "cg" : "ca") + ".shared.global [$0" +
+                         plus(rh * bytes) + "], [$1" + plus(along) + "], " + n + (size ? ", $2;" : ";");
+      SmallVector<Value> operands{dest, source};
+      if (size)
+        operands.push_back(size);
+      code.assembly(Type(), text, size ? "r,l,r" : "r,l", operands);
     });
   }
 }

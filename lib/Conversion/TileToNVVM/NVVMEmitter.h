@@ -19,6 +19,8 @@ protected:
   Value gridSize() override;
   Value shuffleXor(Value word, int64_t mask) override;
   Value shuffleFrom(Value word, Value lane) override;
+  Value opaque(Value value) override;
+  Value ownRegisters(Value vector) override;
   void barrier(Value id, int64_t threads) override;
   void warpBarrier() override;
   void trap() override;
@@ -38,6 +40,7 @@ private:
   Value ringBarrier(Value ring, Value slot, bool empty); ///< address
   Value waitPhase(Value address, Value phase);
   LogicalResult emitAcquire(tile::AcquireOp op);
+  LogicalResult emitCommit(tile::CommitOp op);
   LogicalResult emitRelease(tile::ReleaseOp op);
   LogicalResult emitWarpGroups(tile::WarpGroupsOp op);
   LogicalResult emitBarrier(tile::BarrierOp op);
@@ -56,7 +59,8 @@ private:
   LogicalResult emitBulkStore(tile::AsyncCopyOp op);
   LogicalResult emitCpAsync(tile::AsyncCopyOp op);
   void emitCpAsync(tile::AsyncCopyOp op, const ViewAccess &a, const Layout &offset, int64_t vec,
-                   int64_t count);
+                   int64_t count, bool whole);
+  static std::pair<SmallVector<int64_t>, int64_t> lineOf(const ViewAccess &a, int64_t reg);
   FailureOr<Value> tensorMap(Operation *op, Value view, ArrayRef<int64_t> box, unsigned swizzle,
                              bool tf32 = false);
   /// What the second-level cache does with tiles loaded at these offsets, i64.

@@ -108,3 +108,23 @@ tile.kernel @ids(%g: index, %n: index, %m: index, %Y: !tile.view<?xi64>) attribu
   }
   tile.yield
 }
+
+// The leading bits of a number are its first plane, those of what is left the second.
+// CHECK-LABEL: llvm.func @planes(
+// CHECK: llvm.load {{.*}} -> vector<4xf32>
+// CHECK: arith.shrui
+// CHECK: arith.trunci {{.*}} : vector<[[N:[0-9]+]]xi32> to vector<[[N]]xi16>
+// CHECK: arith.andi
+// CHECK: arith.subf
+// CHECK: arith.trunci {{.*}} : vector<[[N]]xi32> to vector<[[N]]xi16>
+tile.kernel @planes(%g: index, %X: !tile.view<64x64xf32, align = 16>, %Y: !tile.view<64x64xbf16, align = 16>) attributes {tile.device, tile.target = #tile.target<"gfx942">} {
+  tile.launch (%b) in (%g) {
+    %c0 = arith.constant 0 : index
+    %p = tile.alloc : !tile.buffer<64x64xbf16>
+    %q = tile.alloc : !tile.buffer<64x64xbf16>
+    tile.split_copy %X[%c0, %c0] to %p, %q : !tile.view<64x64xf32, align = 16>, !tile.buffer<64x64xbf16>, !tile.buffer<64x64xbf16>
+    tile.copy %p to %Y[%c0, %c0] : !tile.buffer<64x64xbf16>, !tile.view<64x64xbf16, align = 16>
+    tile.copy %q to %Y[%c0, %c0] : !tile.buffer<64x64xbf16>, !tile.view<64x64xbf16, align = 16>
+  }
+  tile.yield
+}

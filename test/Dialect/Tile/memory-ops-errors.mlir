@@ -447,3 +447,55 @@ tile.kernel @k(%A: !tile.view<?x?xf16>, %F: !tile.view<?xf32>, %I: !tile.view<?x
   }
   tile.yield
 }
+
+// -----
+
+tile.kernel @k(%A: !tile.view<?x?xf16>, %F: !tile.view<?x?xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  tile.launch (%b) in (%n) {
+    %p = tile.alloc : !tile.buffer<32x16xbf16>
+    %h = tile.alloc : !tile.buffer<32x16xf16>
+    // expected-error @+1 {{splits f32, got '!tile.view<?x?xf16>'}}
+    tile.split_copy %A[%c0, %c0] to %p, %p : !tile.view<?x?xf16>, !tile.buffer<32x16xbf16>, !tile.buffer<32x16xbf16>
+  }
+  tile.yield
+}
+
+// -----
+
+tile.kernel @k(%A: !tile.view<?x?xf16>, %F: !tile.view<?x?xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  tile.launch (%b) in (%n) {
+    %p = tile.alloc : !tile.buffer<32x16xbf16>
+    %h = tile.alloc : !tile.buffer<32x16xf16>
+    // expected-error @+1 {{planes are bf16 buffers of one type, got '!tile.buffer<32x16xf16>'}}
+    tile.split_copy %F[%c0, %c0] to %p, %h : !tile.view<?x?xf32>, !tile.buffer<32x16xbf16>, !tile.buffer<32x16xf16>
+  }
+  tile.yield
+}
+
+// -----
+
+tile.kernel @k(%A: !tile.view<?x?xf16>, %F: !tile.view<?x?xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  tile.launch (%b) in (%n) {
+    %p = tile.alloc : !tile.buffer<32x16xbf16>
+    %h = tile.alloc : !tile.buffer<32x16xf16>
+    // expected-error @+1 {{expected 2 offsets for source '!tile.view<?x?xf32>', got 1}}
+    tile.split_copy %F[%c0] to %p : !tile.view<?x?xf32>, !tile.buffer<32x16xbf16>
+  }
+  tile.yield
+}
+
+// -----
+
+tile.kernel @k(%A: !tile.view<?x?xf16>, %F: !tile.view<?x?xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  tile.launch (%b) in (%n) {
+    %p = tile.alloc : !tile.buffer<32x16xbf16>
+    %h = tile.alloc : !tile.buffer<32x16xf16>
+    // expected-error @+1 {{has no plane to write}}
+    "tile.split_copy"(%F, %c0, %c0) <{operandSegmentSizes = array<i32: 1, 2, 0>}> : (!tile.view<?x?xf32>, index, index) -> ()
+  }
+  tile.yield
+}

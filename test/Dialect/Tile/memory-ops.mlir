@@ -32,6 +32,10 @@ tile.kernel @memory(%A: !tile.view<?x?xf16>, %X: !tile.view<?x?x?xf16>, %I: !til
     tile.copy %img[%b, %c0] to %a im2col <kernel = 3, stride = 1, dilation = 1, pad = 1> : !tile.view<?x?x?x64xf16>, !buf
     // CHECK: tile.copy %{{.*}}[%{{.*}}, %{{.*}}] to %{{.*}}[%{{.*}}, %{{.*}}] extents [32, 16] : !tile.view<?x?xf32>, !tile.buffer<64x64xf16>
     tile.copy %F[%b, %c0] to %a[%c0, %c1] extents [32, 16] : !tile.view<?x?xf32>, !buf
+    %p0 = tile.alloc : !tile.buffer<32x16xbf16>
+    %p1 = tile.alloc : !tile.buffer<32x16xbf16>
+    // CHECK: tile.split_copy %{{.*}}[%{{.*}}, %{{.*}}] to %{{.*}}, %{{.*}} : !tile.view<?x?xf32>, !tile.buffer<32x16xbf16>, !tile.buffer<32x16xbf16>
+    tile.split_copy %F[%b, %c0] to %p0, %p1 : !tile.view<?x?xf32>, !tile.buffer<32x16xbf16>, !tile.buffer<32x16xbf16>
     // CHECK: tile.atomic add %{{.*}} to %{{.*}}[%{{.*}}, %{{.*}}] : <64x64xf16>, !tile.view<?x?xf16>
     tile.atomic add %x to %A[%b, %c0] : !tile.tile<64x64xf16>, !tile.view<?x?xf16>
     // CHECK: tile.elem_load %{{.*}}[%{{.*}}] inbounds [true] : !tile.view<?xi32>

@@ -86,6 +86,26 @@ LogicalResult CopyOp::verify() {
                             getExtents(), getTranspose(), getIm2colAttr()});
 }
 
+LogicalResult SplitCopyOp::verify() {
+  if (!getElementTypeOf(getSource().getType()).isF32())
+    return emitOpError() << "splits f32, got " << getSource().getType();
+  if (getPlanes().empty())
+    return emitOpError() << "has no plane to write";
+  for (Value plane : getPlanes()) {
+    if (plane.getType() != getPlanes().front().getType() || !getElementTypeOf(plane.getType()).isBF16())
+      return emitOpError() << "planes are bf16 buffers of one type, got " << plane.getType();
+    if (failed(verifyCopy(*this, {getSource().getType(),
+                                  plane.getType(),
+                                  getSourceOffsets(),
+                                  {},
+                                  getExtents(),
+                                  /*transpose=*/false,
+                                  Im2colAttr()})))
+      return failure();
+  }
+  return success();
+}
+
 static LogicalResult verifyAtomicKind(Operation *op, Combine kind, Type element) {
   if (kind == Combine::none || kind == Combine::absadd || kind == Combine::absmax)
     return op->emitOpError() << "'" << stringifyCombine(kind) << "' is not an atomic operation";

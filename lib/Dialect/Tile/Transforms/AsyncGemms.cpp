@@ -53,18 +53,37 @@ static AsyncGemmOp begin(OpBuilder &b, GemmOp gemm, Value future) {
   return async;
 }
 
+/// The wait for the product whose result this one adds to, where nothing but this one needs it: products of
+/// a chain end in order.
+static AwaitOp chainedTo(GemmOp gemm) {
+  auto await = gemm.getAcc().getDefiningOp<AwaitOp>();
+  if (!await || !await->hasOneUse() || await->getBlock() != gemm->getBlock())
+    return {};
+  if (!await.getFuture().getDefiningOp<AsyncGemmOp>())
+    return {};
+  for (Operation &op : llvm::make_range(std::next(await->getIterator()), gemm->getIterator()))
+    if (!isPure(&op))
+      return {};
+  return await;
+}
+
 /// Begins and awaits in one place; what it read is free behind it.
 static void awaitInPlace(GemmOp gemm) {
   OpBuilder b(gemm);
   Location loc = gemm.getLoc();
-  Value future =
-      InFlightOp::create(b, loc, FutureType::get(b.getContext(), gemm.getAcc().getType()), gemm.getAcc());
+  AwaitOp before = chainedTo(gemm);
+  Value future = before ? before.getFuture()
+                        : InFlightOp::create(b, loc, FutureType::get(b.getContext(), gemm.getAcc().getType()),
+                                             gemm.getAcc())
+                              .getFuture();
   auto async = begin(b, gemm, future);
   Value tile = AwaitOp::create(b, loc, gemm.getResult().getType(), async.getResult(), b.getI64IntegerAttr(0));
   for (ReleaseOp release : releasesOf(gemm))
     release.getTokensMutable().append(async.getToken());
   gemm.getResult().replaceAllUsesWith(tile);
   gemm.erase();
+  if (before)
+    before.erase();
 }
 
 /// May the product stay in flight over the trips of its loop? Its accumulator is a carry that only it

@@ -136,6 +136,8 @@ struct BufferUse {
   /// Fragments of mfma hold neighbours along k: where k is the slow axis of all products, memory turns.
   bool kSlow = false, kFast = false;
   bool turned() const { return kSlow && !kFast; }
+  /// Products on the plain units read float32 along m and n: where k is the fast axis of all, memory turns.
+  OperandAxes plain = {};
 };
 
 class BufferAssigner {
@@ -183,6 +185,8 @@ void BufferAssigner::follow(Value buffer, BufferUse &use) {
 BufferUse BufferAssigner::collect(AllocOp alloc) {
   BufferUse use{alloc.getBuffer(), {}};
   follow(use.buffer, use);
+  if (layouts.targetDesc().family == Family::NVIDIA)
+    use.plain = plainOperandAxes(use.buffer);
   return use;
 }
 
@@ -250,12 +254,33 @@ static int64_t columnsOfGroup(const BufferUse &use, int64_t columns) {
   return columns;
 }
 
+/// k as the slow axis of a buffer whose fast axis it is. Blocks of four along d0 trade places within 32 by
+/// the step of k modulo 8: neighbours along k then lie in different banks when a copy writes them, and a line
+/// along d0 still consists of whole vectors.
+static Layout kOutermost(int64_t extent, int64_t depth) {
+  bool mixes = extent % 32 == 0 && depth % 8 == 0;
+  LayoutBuilder b;
+  b.out(DimId::Offset, extent * depth, mixes ? 5 : 0);
+  for (int64_t bit = 1; mixes && bit < 32; bit *= 2)
+    b.digit(DimId::D0, 2, {{DimId::Offset, bit}});
+  b.digit(DimId::D0, mixes ? extent / 32 : extent, {{DimId::Offset, mixes ? 32 : 1}});
+  for (int64_t bit = 1; mixes && bit < 8; bit *= 2)
+    b.digit(DimId::D1, 2, {{DimId::Offset, bit * (extent + 4)}});
+  b.digit(DimId::D1, mixes ? depth / 8 : depth, {{DimId::Offset, mixes ? 8 * extent : extent}});
+  return b.known();
+}
+
 Layout BufferAssigner::choose(const BufferUse &use) {
   auto type = cast<BufferType>(use.buffer.getType());
   ArrayRef<int64_t> shape = type.getShape();
   SmallVector<int64_t> real = dropOnes(shape);
   unsigned bytes = bytesOf(type.getElementType());
   if (use.reshaped || real.size() != 2)
+    return rowMajorOf(shape);
+  bool threadsRead = (use.plain.kSlow || use.plain.kFast) && !use.wgmma;
+  if (threadsRead && !use.plain.kSlow && real.size() == shape.size())
+    return kOutermost(real[0], real[1]);
+  if (threadsRead && use.canonical)
     return rowMajorOf(shape);
   if (use.canonical) {
     unsigned swizzle = widestSwizzle(real[0], columnsOfGroup(use, real[1]), bytes);

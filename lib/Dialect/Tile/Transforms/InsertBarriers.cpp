@@ -102,6 +102,10 @@ void BarrierInserter::collect(Operation &op, SmallVectorImpl<Access> &accesses) 
   } else if (auto o = dyn_cast<CopyOp>(op)) {
     read(o.getSource());
     write(o.getDest());
+  } else if (auto o = dyn_cast<SplitCopyOp>(op)) {
+    read(o.getSource());
+    for (Value plane : o.getPlanes())
+      write(plane);
   } else if (auto o = dyn_cast<AsyncCopyOp>(op)) {
     read(o.getSource(), true);
     write(o.getDest(), true);
@@ -215,16 +219,51 @@ State BarrierInserter::visit(Block &block, State state) {
   return state;
 }
 
-/// Barrier counts of rings: the copy engine arrives once with its bytes, each computing warp group once.
+/// Is every slot of the ring read by products on the plain units alone? Each warp then lets go of a slot when
+/// it is done; elsewhere warp groups do, whose products are joint work.
+static bool readByPlainUnits(RingOp ring) {
+  bool any = false;
+  for (Operation *user : ring->getUsers())
+    if (auto consume = dyn_cast<ConsumeOp>(user))
+      for (Value buffer : consume.getBuffers())
+        for (Operation *reader : buffer.getUsers()) {
+          auto gemm = dyn_cast<GemmOp>(reader);
+          if (!gemm || !gemm.getInstAttr() || gemm.getInstAttr().getKind() != InstKind::fma)
+            return false;
+          any = true;
+        }
+  return any;
+}
+
+/// Arrivals that fill a slot: one for the bytes of the copy engine, one for each thread that copies itself.
+static int64_t fillers(RingOp ring, int64_t threads) {
+  bool engine = false, own = false;
+  for (Operation *user : ring->getUsers())
+    if (auto acquire = dyn_cast<AcquireOp>(user)) {
+      engine |= acquire.getTxBytes().has_value();
+      for (Value buffer : acquire.getBuffers())
+        for (Operation *filler : buffer.getUsers()) {
+          auto copy = dyn_cast<AsyncCopyOp>(filler);
+          own |= isa<SplitCopyOp>(filler) || (copy && copy.getEngine() == Engine::cp_async);
+        }
+    }
+  return std::max<int64_t>(1, engine + (own ? threads : 0));
+}
+
+/// Barrier counts of rings.
 static void countRings(LaunchOp launch) {
-  int64_t groups = 0;
+  int64_t groups = 0, warps = 0, loading = 0;
   for (RoleAttr role : launch.getScheduleAttr().getRoles())
-    if (role.getKind() == RoleKind::compute)
+    if (role.getKind() == RoleKind::compute) {
       groups += (role.getWarps() + 3) / 4;
+      warps += role.getWarps();
+    } else {
+      loading += role.getWarps() * 32;
+    }
   OpBuilder b(launch.getContext());
   launch.walk([&](RingOp ring) {
-    ring.setFullAttr(b.getI64IntegerAttr(1));
-    ring.setEmptyAttr(b.getI64IntegerAttr(groups));
+    ring.setFullAttr(b.getI64IntegerAttr(fillers(ring, loading)));
+    ring.setEmptyAttr(b.getI64IntegerAttr(readByPlainUnits(ring) ? warps : groups));
   });
 }
 

@@ -63,6 +63,25 @@ std::tuple<int64_t, int64_t, int64_t> tilec::tile::gemmExtents(GemmOp gemm) {
   return {c[0], c[1], k};
 }
 
+bool tilec::tile::isPlainFloat32(GemmOp gemm) {
+  return gemm.getInstAttr() && gemm.getInstAttr().getKind() == InstKind::fma &&
+         getElementTypeOf(gemm.getA().getType()).isF32() && getElementTypeOf(gemm.getB().getType()).isF32();
+}
+
+OperandAxes tilec::tile::plainOperandAxes(Value buffer) {
+  OperandAxes axes;
+  for (Operation *user : buffer.getUsers()) {
+    auto gemm = dyn_cast<GemmOp>(user);
+    if (!gemm || !isPlainFloat32(gemm))
+      continue;
+    if (gemm.getA() == buffer)
+      (gemm.getTransA() ? axes.kSlow : axes.kFast) = true;
+    if (gemm.getB() == buffer)
+      (gemm.getTransB() ? axes.kFast : axes.kSlow) = true;
+  }
+  return axes;
+}
+
 GemmFeature tilec::tile::describeGemm(GemmOp gemm) {
   auto [m, n, k] = gemmExtents(gemm);
   Type a = gemm.getA().getType(), b = gemm.getB().getType();
@@ -121,6 +140,9 @@ LaunchFeatures tilec::tile::collectFeatures(LaunchOp launch) {
     } else if (auto copy = dyn_cast<CopyOp>(op)) {
       if (isa<ViewType>(copy.getSource().getType()) && isa<BufferType>(copy.getDest().getType()))
         f.copies.push_back(describeCopy(copy));
+    } else if (auto split = dyn_cast<SplitCopyOp>(op)) {
+      if (isa<ViewType>(split.getSource().getType()))
+        f.splits.push_back(split);
     } else if (auto store = dyn_cast<StoreOp>(op)) {
       if (isa<ViewType>(store.getDest().getType()))
         f.viewStores.push_back(store);

@@ -27,6 +27,7 @@ struct CopyFeature {
 struct LaunchFeatures {
   llvm::SmallVector<GemmFeature, 2> gemms;
   llvm::SmallVector<CopyFeature, 4> copies; ///< view -> buffer
+  llvm::SmallVector<SplitCopyOp, 2> splits; ///< view -> planes
   llvm::SmallVector<StoreOp, 2> viewStores; ///< tile -> view
   llvm::SmallVector<LoadOp, 4> viewLoads;   ///< view -> tile
   llvm::SmallVector<ReduceOp, 2> reduces;
@@ -54,6 +55,17 @@ GemmFeature describeGemm(GemmOp gemm);
 
 /// m, n and k of a product, ones dropped and transposes applied.
 std::tuple<int64_t, int64_t, int64_t> gemmExtents(GemmOp gemm);
+
+/// A float32 product on the plain units (its instruction is known).
+bool isPlainFloat32(GemmOp gemm);
+
+/// What products make of a buffer that they read with k as its fast axis, or as its slow one.
+struct OperandAxes {
+  bool kFast = false, kSlow = false;
+};
+
+/// As it is read by float32 products on the plain units, which want k to be the slow axis in memory.
+OperandAxes plainOperandAxes(mlir::Value buffer);
 
 /// Everything that uses a buffer, through its aliases too; the aliases themselves are among them.
 llvm::SmallVector<mlir::Operation *> bufferUsers(mlir::Value buffer);

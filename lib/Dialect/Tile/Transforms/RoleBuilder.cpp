@@ -40,7 +40,7 @@ private:
 SmallVector<unsigned> RoleCloner::ringsIn(Operation *op) {
   SmallVector<unsigned> found;
   for (auto [i, plan] : llvm::enumerate(plans))
-    if (op->isProperAncestor(plan.copies.front()))
+    if (op->isProperAncestor(plan.fills.front().op))
       found.push_back(i);
   return found;
 }
@@ -53,22 +53,34 @@ bool RoleCloner::isWanted(Operation &op) {
 
 void RoleCloner::produce(unsigned ring, IRMapping &mapping) {
   const RingPlan &plan = plans[ring];
-  Location loc = CopyOp(plan.copies.front()).getLoc();
+  Location loc = plan.fills.front().op->getLoc();
   auto type = cast<RingType>(rings[ring].getType());
   SmallVector<Type> buffers(type.getBuffers());
-  auto slot = AcquireOp::create(b, loc, buffers, rings[ring], cursors[ring], b.getI64IntegerAttr(plan.bytes));
+  auto slot = AcquireOp::create(b, loc, buffers, rings[ring], cursors[ring],
+                                plan.bytes ? b.getI64IntegerAttr(plan.bytes) : IntegerAttr());
+  ValueRange free = slot.getBuffers();
   SmallVector<Value> tokens;
-  for (auto [i, copy] : llvm::enumerate(plan.copies)) {
-    CopyOp c = copy;
+  bool stores = false;
+  for (const Fill &fill : plan.fills) {
+    ValueRange into = free.take_front(fill.buffers.size());
+    free = free.drop_front(fill.buffers.size());
     SmallVector<Value> offsets;
-    for (Value o : c.getSourceOffsets())
+    for (Value o : fill.offsets)
       offsets.push_back(mapping.lookupOrDefault(o));
-    auto async =
-        AsyncCopyOp::create(b, c.getLoc(), TokenType::get(b.getContext()),
-                            mapping.lookupOrDefault(c.getSource()), offsets, slot.getBuffers()[i],
-                            ValueRange{}, c.getExtentsAttr(), c.getIm2colAttr(), c.getEngineAttr(), Value());
+    Value source = mapping.lookupOrDefault(fill.source);
+    if (auto split = dyn_cast<SplitCopyOp>(fill.op)) {
+      SplitCopyOp::create(b, split.getLoc(), source, offsets, into, split.getExtentsAttr());
+      stores = true;
+      continue;
+    }
+    auto copy = cast<CopyOp>(fill.op);
+    auto async = AsyncCopyOp::create(b, copy.getLoc(), TokenType::get(b.getContext()), source, offsets,
+                                     into.front(), ValueRange{}, copy.getExtentsAttr(), copy.getIm2colAttr(),
+                                     copy.getEngineAttr(), Value());
     tokens.push_back(async.getToken());
   }
+  if (stores) // of threads, which the matrix engine will read
+    FenceOp::create(b, loc, FenceAttr::get(b.getContext(), Fence::async_proxy));
   CommitOp::create(b, loc, rings[ring], cursors[ring], tokens);
   cursors[ring] = AdvanceOp::create(b, loc, cursors[ring]).getNext();
 }
@@ -78,8 +90,8 @@ void RoleCloner::consume(unsigned ring, IRMapping &mapping) {
   auto type = cast<RingType>(rings[ring].getType());
   SmallVector<Type> buffers(type.getBuffers());
   auto slot = ConsumeOp::create(b, plan.first->getLoc(), buffers, rings[ring], cursors[ring]);
-  for (auto [i, copy] : llvm::enumerate(plan.copies))
-    mapping.map(CopyOp(copy).getDest(), slot.getBuffers()[i]);
+  for (auto [buffer, inSlot] : llvm::zip_equal(plan.buffers(), slot.getBuffers()))
+    mapping.map(buffer, inSlot);
 }
 
 void RoleCloner::release(unsigned ring, Location loc) {
@@ -129,14 +141,12 @@ void RoleCloner::cloneFor(scf::ForOp loop, IRMapping &mapping) {
 void RoleCloner::cloneOp(Operation &op, IRMapping &mapping) {
   if (isa<AllocOp>(op))
     return; // shared by the roles, outside
-  if (auto copy = dyn_cast<CopyOp>(op)) {
-    for (auto [ring, plan] : llvm::enumerate(plans))
-      if (llvm::is_contained(plan.copies, copy)) {
-        if (load && plan.copies.back() == copy)
-          produce(ring, mapping);
-        return;
-      }
-  }
+  for (auto [ring, plan] : llvm::enumerate(plans))
+    if (llvm::any_of(plan.fills, [&](const Fill &fill) { return fill.op == &op; })) {
+      if (load && plan.fills.back().op == &op)
+        produce(ring, mapping);
+      return;
+    }
   if (!isWanted(op))
     return;
   if (auto loop = dyn_cast<scf::ForOp>(op))
@@ -176,10 +186,11 @@ static ScalarSlice neededByCopies(LaunchOp launch, ArrayRef<RingPlan> plans) {
     (void)computable;
   };
   for (const RingPlan &plan : plans)
-    for (CopyOp copy : plan.copies) {
-      add(copy.getSource());
-      llvm::for_each(copy.getSourceOffsets(), add);
-      for (auto loop = copy->getParentOfType<scf::ForOp>(); loop; loop = loop->getParentOfType<scf::ForOp>())
+    for (const Fill &fill : plan.fills) {
+      add(fill.source);
+      llvm::for_each(fill.offsets, add);
+      for (auto loop = fill.op->getParentOfType<scf::ForOp>(); loop;
+           loop = loop->getParentOfType<scf::ForOp>())
         llvm::for_each(ValueRange{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()}, add);
     }
   return needed;
@@ -194,8 +205,8 @@ void tilec::tile::splitRoles(LaunchOp launch, ArrayRef<RingPlan> plans) {
   IRMapping mapping;
   llvm::SmallPtrSet<Operation *, 8> ringAllocs;
   for (const RingPlan &plan : plans)
-    for (CopyOp copy : plan.copies)
-      ringAllocs.insert(copy.getDest().getDefiningOp());
+    for (Value buffer : plan.buffers())
+      ringAllocs.insert(buffer.getDefiningOp());
   for (Operation &op : *old) // buffers that stay
     if (isa<AllocOp>(op) && !ringAllocs.contains(&op))
       b.clone(op, mapping);
@@ -204,11 +215,11 @@ void tilec::tile::splitRoles(LaunchOp launch, ArrayRef<RingPlan> plans) {
   SmallVector<Value> rings;
   for (const RingPlan &plan : plans) {
     SmallVector<Type> buffers;
-    for (CopyOp copy : plan.copies)
-      buffers.push_back(copy.getDest().getType());
+    for (Value buffer : plan.buffers())
+      buffers.push_back(buffer.getType());
     auto type = RingType::get(b.getContext(), plan.depth, buffers);
-    rings.push_back(RingOp::create(b, CopyOp(plan.copies.front()).getLoc(), type, IntegerAttr(),
-                                   IntegerAttr(), DenseI64ArrayAttr(), IntegerAttr()));
+    rings.push_back(RingOp::create(b, plan.fills.front().op->getLoc(), type, IntegerAttr(), IntegerAttr(),
+                                   DenseI64ArrayAttr(), IntegerAttr()));
   }
   SmallVector<Attribute> roles;
   for (RoleAttr role : launch.getScheduleAttr().getRoles())

@@ -71,6 +71,12 @@ LogicalResult tilec::tile::fitStages(LaunchOp l, const TargetDesc &target, int64
       return;
     int64_t bytes = 0;
     llvm::SmallPtrSet<Value, 4> seen;
+    loop.walk([&](SplitCopyOp split) {
+      if (split->getParentOfType<scf::ForOp>() == loop)
+        for (Value plane : split.getPlanes())
+          if (seen.insert(plane).second)
+            bytes += elementBytes(plane.getType());
+    });
     loop.walk([&](CopyOp copy) {
       if (copy->getParentOfType<scf::ForOp>() == loop && isa<ViewType>(copy.getSource().getType()) &&
           isa<BufferType>(copy.getDest().getType()) && seen.insert(rootBuffer(copy.getDest())).second)
@@ -87,6 +93,7 @@ LogicalResult tilec::tile::fitStages(LaunchOp l, const TargetDesc &target, int64
     bool ahead = false;
     scf::ForOp(loop).walk(
         [&](CopyOp copy) { ahead |= copy.getEngine() && *copy.getEngine() != Engine::simt; });
+    scf::ForOp(loop).walk([&](SplitCopyOp) { ahead = true; });
     int64_t want = ahead ? most(loop) : 1, have = want;
     while (have > 1 && used + (have - 1) * bytes > limit)
       --have;
@@ -120,6 +127,8 @@ SmallVector<ViewDemand> tilec::tile::wideDemands(LaunchOp launch, const LaunchFe
   };
   for (const CopyFeature &c : features.copies)
     add(CopyOp(c.op).getSource(), needsMap(c.op));
+  for (SplitCopyOp split : features.splits)
+    add(split.getSource(), false);
   for (LoadOp load : features.viewLoads)
     add(load.getSource(), false);
   if (stores)

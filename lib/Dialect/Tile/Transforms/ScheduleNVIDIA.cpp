@@ -23,6 +23,8 @@ struct Plan {
   int64_t warps = 4;                 ///< that compute
   SmallVector<int64_t, 2> partition; ///< warp groups (wgmma) or warps along the tile's axes
   bool roles = false;
+  /// The load role also copies what the engine cannot: operands that turn on their way to the plain units.
+  bool turns = false;
 };
 
 /// What a variant may do 16 bytes at a time and through tensor maps.
@@ -41,6 +43,14 @@ private:
   void planMMA();
   void planSIMT();
   void chooseRoles();
+  bool feedsPlainUnits() const;
+  /// Does a loop stream planes of float32 numbers into products? The load role splits the numbers.
+  bool splits() const {
+    return llvm::any_of(features.splits, [](SplitCopyOp split) {
+      auto loop = split->getParentOfType<scf::ForOp>();
+      return loop && loop->hasAttr(TileDialect::kPipelineAttrName);
+    });
+  }
   void addLoadsVariant(ArrayRef<ViewDemand> reads, KernelOp &loads, KernelOp &any);
   LogicalResult write(KernelOp k, Width width);
   void writeEngines(LaunchOp l, bool wide);
@@ -117,13 +127,26 @@ void Scheduler::planSIMT() {
   plan.partition = {warps, 1};
 }
 
-/// A producer warp pays when a loop streams tiles by TMA into wgmma products.
+/// One float32 product on the plain units, whose sums leave room for the lines of two steps of k.
+bool Scheduler::feedsPlainUnits() const {
+  if (plan.wgmma || plan.mma || features.gemms.size() != 1 || plan.warps % 4 || plan.warps > 8)
+    return false;
+  const GemmFeature &g = features.gemms.front();
+  constexpr int64_t mostSums = 128;
+  return g.a.isF32() && g.b.isF32() && g.acc.isF32() && !g.aInRegisters && !g.bInRegisters &&
+         g.m * g.n / (32 * plan.warps) <= mostSums;
+}
+
+/// A producer warp pays when a loop streams tiles into products of wgmma or of float32: an issue slot that
+/// the plain units spend on anything but a product is lost.
 void Scheduler::chooseRoles() {
-  if (!plan.wgmma || !target.roles || !target.engines.tma)
+  if (!target.roles || !target.engines.tma || !(plan.wgmma || feedsPlainUnits()))
     return;
+  plan.turns = !plan.wgmma;
   plan.roles = llvm::any_of(features.copies, [](const CopyFeature &c) {
     return c.loop && c.loop->hasAttr(TileDialect::kPipelineAttrName) && c.feedsGemm;
   });
+  plan.roles |= splits();
 }
 
 void Scheduler::instFor(GemmOp gemm) {
@@ -170,6 +193,12 @@ static bool tmaShape(CopyOp copy) {
          copy.getDestOffsets().empty();
 }
 
+/// Does memory turn this buffer for the plain units (BufferLayouts.cpp)?
+static bool turnsInMemory(Value buffer) {
+  OperandAxes axes = plainOperandAxes(buffer);
+  return axes.kFast && !axes.kSlow;
+}
+
 void Scheduler::writeEngines(LaunchOp l, bool wide) {
   Divisibility known(l->getParentOfType<KernelOp>());
   l.walk([&](CopyOp copy) {
@@ -181,13 +210,15 @@ void Scheduler::writeEngines(LaunchOp l, bool wide) {
       bool readOnly = arg && !launchWrites(l, *arg);
       bool same = getElementTypeOf(copy.getSource().getType()) == getElementTypeOf(copy.getDest().getType());
       auto view = cast<ViewType>(copy.getSource().getType());
-      if (readOnly && plan.roles && tmaShape(copy) &&
+      bool turned = turnsInMemory(copy.getDest());
+      int64_t piece = turned ? 4 : 16; // bytes: neighbours in the tensor are none in a buffer that turns
+      if (readOnly && plan.roles && !turned && tmaShape(copy) &&
           known.startsBox(copy.getSource(), copy.getSourceOffsets()))
         engine = Engine::tma;
       else if (readOnly && same && !copy.getTranspose() && !copy.getIm2col() && !view.getSafe() &&
-               !plan.roles && target.engines.cpAsync && loop &&
+               (!plan.roles || plan.turns) && target.engines.cpAsync && loop &&
                loop->hasAttr(TileDialect::kPipelineAttrName) &&
-               known.ofElement(copy.getSource(), copy.getSourceOffsets()) >= 16 &&
+               known.ofElement(copy.getSource(), copy.getSourceOffsets()) >= piece &&
                view.getStaticStride(view.getRank() - 1) == 1)
         engine = Engine::cp_async;
     }
@@ -197,7 +228,9 @@ void Scheduler::writeEngines(LaunchOp l, bool wide) {
 
 /// Stores go through shared memory and the copy engine where the tile comes out of a wgmma accumulator.
 bool Scheduler::staged(LaunchOp l, Width width) const {
-  if (!plan.roles || width != Width::everything)
+  // A result that meets its sums in registers once more leaves from there, and so do sums of the plain units,
+  // whose time it takes is small: their rings need the room.
+  if (!plan.roles || !plan.wgmma || splits() || width != Width::everything)
     return false;
   bool any = false;
   l.walk([&](StoreOp store) {
@@ -232,8 +265,14 @@ int64_t Scheduler::passesOf(LaunchOp l) const {
 // Writing it down
 //===----------------------------------------------------------------------===//
 
-/// 65536 registers over the block: what setmaxnreg leaves to the load role goes to the computing ones.
-static std::pair<int64_t, int64_t> roleRegisters(int64_t groups) {
+/// 65536 registers over the block: what setmaxnreg leaves to the load role goes to the computing ones. A load
+/// role that splits numbers of `splits` operands is as many warp groups and needs registers for them.
+static std::pair<int64_t, int64_t> roleRegisters(int64_t groups, int64_t splits) {
+  if (splits && groups > 2)
+    return {96, 96};
+  if (splits)
+    return groups == 1 ? std::pair<int64_t, int64_t>(96, 240)
+                       : std::pair<int64_t, int64_t>(splits == 1 ? 88 : 96, splits == 1 ? 208 : 160);
   switch (groups) {
   case 1:
     return {40, 240};
@@ -247,16 +286,18 @@ static std::pair<int64_t, int64_t> roleRegisters(int64_t groups) {
 LogicalResult Scheduler::write(KernelOp k, Width width) {
   LaunchOp l = k.getDeviceLaunch();
   MLIRContext *c = b.getContext();
-  bool roles = plan.roles && width != Width::nothing;
+  bool roles = plan.roles && (width != Width::nothing || splits());
   SmallVector<RoleAttr> roleList;
   int64_t threads = plan.warps * 32;
   if (roles) {
-    auto [loadRegs, computeRegs] = roleRegisters(plan.warps / 4);
-    roleList = {RoleAttr::get(c, RoleKind::load, 4, loadRegs),
+    int64_t split = splits() ? std::min<int64_t>(features.splits.size(), 2) : 0;
+    auto [loadRegs, computeRegs] = roleRegisters(plan.warps / 4, split);
+    int64_t loadWarps = 4 * std::max<int64_t>(split, 1);
+    roleList = {RoleAttr::get(c, RoleKind::load, loadWarps, loadRegs),
                 RoleAttr::get(c, RoleKind::compute, plan.warps, computeRegs)};
-    threads += 128;
+    threads += 32 * loadWarps;
   }
-  bool chained = features.gemms.size() > 1;
+  bool chained = features.gemms.size() > 1 && !splits();
   bool persistent = hints.persistent.value_or(roles);
   RasterAttr raster;
   if (persistent)

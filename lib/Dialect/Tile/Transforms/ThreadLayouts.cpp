@@ -82,6 +82,14 @@ private:
 };
 } // namespace
 
+/// Warps, `along` of them along the rows, and what is left in registers.
+static void spreadWarps(PowerTile &tile, int64_t along, int64_t warps) {
+  int64_t across = warps / along * tile.along(DimId::Warp, along, 0);
+  tile.replicate(DimId::Warp, tile.along(DimId::Warp, across, 1));
+  tile.along(DimId::Reg, tile.left(1), 1);
+  tile.along(DimId::Reg, tile.left(0), 0);
+}
+
 static bool powerOfTwo(int64_t x) { return x > 0 && (x & (x - 1)) == 0; }
 
 std::optional<Layout> ThreadLayouts::forTransposition(ArrayRef<int64_t> shape, unsigned elemBytes,
@@ -112,14 +120,14 @@ std::optional<Layout> ThreadLayouts::forTransposition(ArrayRef<int64_t> shape, u
 }
 
 /// Warps along m: as many as make a thread's tile nearly square where `rows` x `columns` are left for warps
-/// and registers, since a thread reads a whole side of each operand. A side of 4 x 32 with its four steps of
-/// k took 144 registers beside 128 accumulators, one of 8 x 16 takes 96.
-static int64_t squareWarps(int64_t rows, int64_t columns, int64_t warps) {
+/// and registers, since a thread reads a whole side of each operand; a column counts as `wide` rows. A side
+/// of 4 x 32 with its four steps of k took 144 registers beside 128 accumulators, one of 8 x 16 takes 96.
+static int64_t squareWarps(int64_t rows, int64_t columns, int64_t warps, int64_t wide) {
   int64_t best = 1, fewest = INT64_MAX;
   for (int64_t along = 1; along <= std::min(warps, rows); along *= 2) {
     if (warps / along > columns)
       continue;
-    if (int64_t side = rows / along + 4 * (columns / (warps / along)); side <= fewest) {
+    if (int64_t side = rows / along + wide * (columns / (warps / along)); side <= fewest) {
       fewest = side;
       best = along;
     }
@@ -138,11 +146,24 @@ Layout ThreadLayouts::plainAccumulator(int64_t m, int64_t n, bool alone) const {
   tile.along(DimId::Reg, 4, 1);
   tile.along(DimId::Lane, laneN, 1);
   tile.along(DimId::Lane, 4, 0);
-  int64_t along = alone ? squareWarps(tile.left(0), tile.left(1), warps) : warps;
-  int64_t across = warps / along * tile.along(DimId::Warp, along, 0);
-  tile.replicate(DimId::Warp, tile.along(DimId::Warp, across, 1));
-  tile.along(DimId::Reg, tile.left(1), 1);
-  tile.along(DimId::Reg, tile.left(0), 0);
+  int64_t along = alone ? squareWarps(tile.left(0), tile.left(1), warps, 4) : warps;
+  spreadWarps(tile, along, warps);
+  return finish(tile.finish());
+}
+
+/// The same where both operands lie with k as their slow axis, so that vectors of four are read along m as
+/// well: blocks of 4 x 4, lanes 8 along m and 4 along n.
+std::optional<Layout> ThreadLayouts::blockAccumulator(int64_t m, int64_t n) const {
+  int64_t warps = threads.allWarps();
+  if (target.family != Family::NVIDIA || !powerOfTwo(m) || !powerOfTwo(n) || m < 32 || n < 16 ||
+      !powerOfTwo(warps) || m * n < 16 * 32 * warps)
+    return std::nullopt;
+  PowerTile tile(m, n);
+  tile.along(DimId::Reg, 4, 1);
+  tile.along(DimId::Reg, 4, 0);
+  tile.along(DimId::Lane, 4, 1);
+  tile.along(DimId::Lane, 8, 0);
+  spreadWarps(tile, squareWarps(tile.left(0), tile.left(1), warps, 1), warps);
   return finish(tile.finish());
 }
 
@@ -166,6 +187,14 @@ static bool hasNeighbours(GemmOp gemm) {
                          gemm.getTransB());
 }
 
+Layout ThreadLayouts::plainLayout(GemmOp gemm, int64_t m, int64_t n) const {
+  bool alone = isAlone(gemm);
+  if (alone && isPlainFloat32(gemm))
+    if (std::optional<Layout> blocks = blockAccumulator(m, n))
+      return *blocks;
+  return plainAccumulator(m, n, alone);
+}
+
 Layout ThreadLayouts::accumulator(GemmOp gemm) const {
   auto [m, n, k] = gemmExtents(gemm);
   InstAttr inst = gemm.getInstAttr();
@@ -184,7 +213,7 @@ Layout ThreadLayouts::accumulator(GemmOp gemm) const {
                                         : atomOf(inst, getElementTypeOf(gemm.getA().getType())))
     l = finish(accumulatorTile(*atom, m, n, grid));
   else
-    l = plainAccumulator(m, n, isAlone(gemm));
+    l = plainLayout(gemm, m, n);
   return restoreOnes(l, gemm.getAcc().getType().getShape());
 }
 

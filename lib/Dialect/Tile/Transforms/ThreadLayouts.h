@@ -32,6 +32,8 @@ public:
 private:
   Layout finish(Layout l) const;
   Layout plainAccumulator(int64_t m, int64_t n, bool alone) const;
+  std::optional<Layout> blockAccumulator(int64_t m, int64_t n) const;
+  Layout plainLayout(GemmOp gemm, int64_t m, int64_t n) const;
 
   llvm::SmallVector<int64_t, 2> partition; ///< warp groups or warps along the tile's axes
   const TargetDesc &target;

@@ -18,6 +18,8 @@ Access accessOf(Operation *op, Value buffer) {
       .Case<StoreOp, ElemStoreOp>([&](auto store) { return by({}, store.getDest()); })
       .Case<CopyOp, AsyncCopyOp>([&](auto copy) { return by(copy.getSource(), copy.getDest()); })
       .Case<AtomicOp, ElemAtomicOp>([&](auto atomic) { return by(atomic.getDest(), atomic.getDest()); })
+      .Case<SplitCopyOp>(
+          [&](SplitCopyOp split) { return split.getSource() == buffer ? Access::read : Access::write; })
       .Case<SubbufferOp, RecastBufferOp>([&](auto) { return Access::none; })
       .Default([&](Operation *) { return Access::read; });
 }

@@ -260,6 +260,14 @@ LogicalResult Tracer::stepMemory(Operation *op) {
           return failure();
         return touch(copy, copy.getDest(), copy.getDestOffsets(), region(copy.getDest()), writing());
       })
+      .Case<SplitCopyOp>([&](SplitCopyOp split) {
+        if (failed(touchWhole(split, split.getSource(), false)))
+          return failure();
+        for (Value plane : split.getPlanes())
+          if (failed(touchWhole(split, plane, true)))
+            return failure();
+        return success();
+      })
       .Case<GemmOp>([&](GemmOp gemm) {
         return failed(touchWhole(gemm, gemm.getA(), false)) ? failure()
                                                             : touchWhole(gemm, gemm.getB(), false);

@@ -31,37 +31,52 @@ static bool onlyLoopsAround(Operation *op, ScalarSlice &slice) {
   return true;
 }
 
-/// The reason why this copy must stay with the compute role, or null.
-static const char *whyNotMovable(CopyOp copy, ScalarSlice &slice) {
-  if (copy.getEngine() != Engine::tma)
-    return "the copy engine cannot take it";
-  if (!copy.getDestOffsets().empty() || !copy.getDest().getDefiningOp<AllocOp>())
-    return "it fills only part of its buffer";
-  if (!onlyLoopsAround(copy, slice))
-    return "it stands under a condition, or in a loop whose bounds depend on computed data";
-  for (Value offset : copy.getSourceOffsets())
-    if (!slice.add(offset))
-      return "its address depends on computed data";
-  if (!slice.add(copy.getSource()))
-    return "its tensor is chosen at run time";
-  // Every reader stands in the same trip, behind the copy; nothing else writes.
-  SmallVector<Operation *> users = bufferUsers(copy.getDest());
-  Block *block = copy->getBlock();
-  for (Operation *user : users) {
-    if (user == copy)
+/// The reason why the load role cannot fill this buffer, or null: every reader stands in the same trip,
+/// behind the copy; nothing else writes.
+static const char *whyNotSlot(const Fill &fill, Value buffer) {
+  Block *block = fill.op->getBlock();
+  for (Operation *user : bufferUsers(buffer)) {
+    if (user == fill.op)
       continue;
     Operation *top = block->findAncestorOpInBlock(*user);
     if (!top)
       return "its buffer is used outside the loop of the copy";
-    if (!copy->isBeforeInBlock(top))
+    if (!fill.op->isBeforeInBlock(top))
       return "its buffer is read before it is filled again (a value of the trip before)";
     auto gemm = dyn_cast<GemmOp>(user);
     bool reads = isa<LoadOp, GemmOp, GenericOp, ElemLoadOp, SubbufferOp, RecastBufferOp>(user);
     if (auto other = dyn_cast<CopyOp>(user))
-      reads = other.getSource() == copy.getDest();
-    if (!reads || (gemm && gemm.getAcc() == copy.getDest()))
+      reads = other.getSource() == buffer;
+    if (!reads || (gemm && gemm.getAcc() == buffer))
       return "its buffer is written elsewhere too";
   }
+  return nullptr;
+}
+
+/// The reason why this copy must stay with the compute role, or null.
+static const char *whyNotMovable(const Fill &fill, LaunchOp launch, ScalarSlice &slice) {
+  if (auto copy = dyn_cast<CopyOp>(fill.op)) {
+    if (copy.getEngine() == Engine::simt)
+      return "the copy engine cannot take it";
+    if (!copy.getDestOffsets().empty())
+      return "it fills only part of its buffer";
+  } else {
+    std::optional<unsigned> argument = argumentOf(fill.source);
+    if (!argument || launchWrites(launch, *argument))
+      return "the launch may write the tensor that it reads";
+  }
+  if (llvm::any_of(fill.buffers, [](Value buffer) { return !buffer.getDefiningOp<AllocOp>(); }))
+    return "it fills only part of its buffer";
+  if (!onlyLoopsAround(fill.op, slice))
+    return "it stands under a condition, or in a loop whose bounds depend on computed data";
+  for (Value offset : fill.offsets)
+    if (!slice.add(offset))
+      return "its address depends on computed data";
+  if (!slice.add(fill.source))
+    return "its tensor is chosen at run time";
+  for (Value buffer : fill.buffers)
+    if (const char *why = whyNotSlot(fill, buffer))
+      return why;
   return nullptr;
 }
 
@@ -70,51 +85,61 @@ static int64_t bytesOf(BufferType type) {
 }
 
 /// Slots of a ring: as many as the loop's pipeline has; a copy outside pipelined loops gets one.
-static int64_t depthOf(CopyOp copy) {
+static int64_t depthOf(Operation *copy) {
   auto loop = dyn_cast<scf::ForOp>(copy->getParentOp());
   auto pipeline = loop ? loop->getAttrOfType<PipelineAttr>(TileDialect::kPipelineAttrName) : PipelineAttr();
   return pipeline ? std::max<int64_t>(1, pipeline.getStages()) : 1;
 }
 
-/// Copies of one block whose buffers have the same first and last reader share a ring: one barrier round trip
-/// for both.
-static SmallVector<RingPlan> planRings(LaunchOp launch) {
-  ScalarSlice slice(launch);
-  SmallVector<RingPlan> plans;
-  launch.walk([&](CopyOp copy) {
-    if (!isa<ViewType>(copy.getSource().getType()) || !isa<BufferType>(copy.getDest().getType()))
-      return;
-    if (const char *why = whyNotMovable(copy, slice)) {
-      copy.setEngineAttr(EngineAttr::get(copy.getContext(), Engine::simt));
-      copy.emitRemark() << "[R0405] this copy is not overlapped with computation: " << why;
-      return;
-    }
-    SmallVector<Operation *> users = bufferUsers(copy.getDest());
-    Block *block = copy->getBlock();
-    Operation *first = nullptr, *last = nullptr;
-    for (Operation *user : users) {
+/// Puts the copy into the ring of those whose buffers have the same first and last reader: one barrier round
+/// trip for all.
+static void addToRing(const Fill &fill, SmallVectorImpl<RingPlan> &plans) {
+  Block *block = fill.op->getBlock();
+  Operation *first = nullptr, *last = nullptr;
+  for (Value buffer : fill.buffers)
+    for (Operation *user : bufferUsers(buffer)) {
       Operation *top = block->findAncestorOpInBlock(*user);
-      if (top == copy)
+      if (top == fill.op)
         continue;
       if (!first || top->isBeforeInBlock(first))
         first = top;
       if (!last || last->isBeforeInBlock(top))
         last = top;
     }
-    if (!first) // nobody reads it: nothing to do
-      first = last = copy;
-    auto it = llvm::find_if(plans, [&](RingPlan &p) {
-      return p.first == first && p.last == last && p.copies.front()->getBlock() == block && first != copy;
-    });
-    if (it == plans.end()) {
-      plans.push_back({});
-      it = plans.end() - 1;
-      it->first = first;
-      it->last = last;
-      it->depth = depthOf(copy);
-    }
-    it->copies.push_back(copy);
+  if (!first) // nobody reads it: nothing to do
+    first = last = fill.op;
+  auto it = llvm::find_if(plans, [&](RingPlan &p) {
+    return p.first == first && p.last == last && p.fills.front().op->getBlock() == block && first != fill.op;
+  });
+  if (it == plans.end()) {
+    plans.push_back({});
+    it = plans.end() - 1;
+    it->first = first;
+    it->last = last;
+    it->depth = depthOf(fill.op);
+  }
+  it->fills.push_back(fill);
+  if (auto copy = dyn_cast<CopyOp>(fill.op); copy && copy.getEngine() == Engine::tma)
     it->bytes += bytesOf(cast<BufferType>(copy.getDest().getType()));
+}
+
+static SmallVector<RingPlan> planRings(LaunchOp launch) {
+  ScalarSlice slice(launch);
+  SmallVector<RingPlan> plans;
+  auto consider = [&](const Fill &fill) {
+    const char *why = whyNotMovable(fill, launch, slice);
+    if (!why)
+      return addToRing(fill, plans);
+    if (auto copy = dyn_cast<CopyOp>(fill.op))
+      copy.setEngineAttr(EngineAttr::get(copy.getContext(), Engine::simt));
+    fill.op->emitRemark() << "[R0405] this copy is not overlapped with computation: " << why;
+  };
+  launch.walk([&](Operation *op) {
+    if (auto copy = dyn_cast<CopyOp>(op);
+        copy && isa<ViewType>(copy.getSource().getType()) && isa<BufferType>(copy.getDest().getType()))
+      consider(Fill(copy));
+    if (auto split = dyn_cast<SplitCopyOp>(op); split && isa<ViewType>(split.getSource().getType()))
+      consider(Fill(split));
   });
   return plans;
 }

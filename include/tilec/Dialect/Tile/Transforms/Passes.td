@@ -106,6 +106,31 @@ def TileVerifyStage : Pass<"tile-verify-stage"> {
 
 //===- Scheduled ----------------------------------------------------------===//
 
+def TileExpandPrecision : Pass<"tile-expand-precision", "::tilec::tile::KernelOp"> {
+  let summary = "float32 products as accurate as single precision, on matrix units";
+  let description = [{
+    A product with `precision bf16x6` or `tf32x3` becomes six products of bfloat16 planes where the target has wgmma and the
+    extents suit it; the sum of one step of its loop is rounded to nearest into the accumulator. A is split in registers
+    where its rows are along k. A copy that fills another operand from a tensor fills the planes instead. Elsewhere the product stays, and is computed in single precision.
+
+    ```mlir
+    tile.copy %A[%i, %k] to %a : !tile.view<?x?xf32>, !tile.buffer<128x64xf32>
+    tile.copy %B[%k, %j] to %b : !tile.view<?x?xf32>, !tile.buffer<64x128xf32>
+    %r = tile.gemm %a, %b, %acc precision bf16x6 : ..
+    // becomes
+    tile.copy %A[%i, %k] to %a : !tile.view<?x?xf32>, !tile.buffer<128x64xf32>
+    tile.split_copy %B[%k, %j] to %b0, %b1, %b2 : !tile.view<?x?xf32>, !tile.buffer<64x128xbf16>, ..
+    %x = tile.load %a : !tile.buffer<128x64xf32> -> !tile.tile<128x64xf32>
+    %a0, %a1, %a2 = tile.generic .. { leading bits of %x, and of what is left }
+    %s1 = tile.gemm %a1, %b1, %undef clear %true : ..
+    %s2 = tile.gemm %a2, %b0, %s1 : ..
+    ..
+    %r = tile.generic .. { %acc + %s6 }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def TileSelectSchedule : Pass<"tile-select-schedule", "::mlir::ModuleOp"> {
   let summary = "Decide instructions, roles, stages and engines of each device kernel";
   let description = [{
