@@ -85,6 +85,7 @@ Emitter::PlainSide Emitter::plainSide(GemmOp op, unsigned which, int64_t steps) 
   s.vec = std::min<int64_t>(registerVector(lines, s.memory, bytes), 16 / bytes);
   while (s.length() % s.vec)
     s.vec /= 2;
+  countBanks(lines, s.memory, bytes, s.vec, /*write=*/false);
   // What the thread adds does not change over the steps: one address for each register part of the zone.
   auto [low, high] = evaluate(*s.address, DimId::Offset, threadInputs(*s.address));
   s.low = low;
