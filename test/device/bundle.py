@@ -118,7 +118,7 @@ def pack_launch_bench(tools, objects, out):
     print("bundle: launch_bench", flush=True)
     names = [os.path.join(objects, name) for name in LAUNCHED]
     build.run(["gcc", "-O2", "-D_GNU_SOURCE", "-I", os.path.join(os.path.dirname(TEST), "runtime"), "-I", objects,
-               os.path.join(HERE, "launch_bench.c"), *[name + ".o" for name in names], tools["rt"], "-lpthread", "-ldl",
+               os.path.join(HERE, "Inputs", "launch_bench.c"), *[name + ".o" for name in names], tools["rt"], "-lpthread", "-ldl",
                "-o", os.path.join(out, "launch_bench")])
 
 
