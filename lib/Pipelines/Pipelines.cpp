@@ -56,12 +56,13 @@ void tilec::buildTileStage(OpPassManager &pm, llvm::ArrayRef<std::string> target
   if (mostPoints)
     points.most = mostPoints;
   points.shapes.assign(shapes.begin(), shapes.end());
-  pm.addPass(tile::createTileSelectPoints(points));
+  OpPassManager &each = pm.nest<tile::KernelOp>();
+  cleanUp(each);
+  each.addPass(tile::createTileSplitBuffers());
+  each.addPass(tile::createTileStaticDomains()); // sees which nests touch memory alone, so it comes first
+  each.addPass(tile::createTilePromoteElements());
+  pm.addPass(tile::createTileSelectPoints(points)); // prices what the schedule will see
   OpPassManager &kernel = pm.nest<tile::KernelOp>();
-  cleanUp(kernel);
-  kernel.addPass(tile::createTileSplitBuffers());
-  kernel.addPass(tile::createTileStaticDomains()); // sees which nests touch memory alone, so it comes first
-  kernel.addPass(tile::createTilePromoteElements());
   kernel.addPass(tile::createTileNormalizeLoops());
   cleanUp(kernel);
   kernel.addPass(tile::createTileProveBounds()); // while the launcher's equations are in sight

@@ -397,6 +397,10 @@ FailureOr<TmaBoxes> tilec::asTmaBoxes(const Layout &buffer, unsigned elemBytes,
   int64_t inner = dims.back().second;
   std::string reason = "not a row-major box in any swizzle mode";
   for (unsigned swizzle : kSwizzles) {
+    // The engine exchanges pieces by their address: in a single row, which lies anywhere, that is no layout.
+    if (swizzle &&
+        llvm::all_of(ArrayRef<DimValue>(dims).drop_back(), [](DimValue d) { return d.second == 1; }))
+      continue;
     int64_t row = swizzle ? swizzle / elemBytes : inner;
     if (inner % row) {
       reason = (Twine("the inner extent of ") + Twine(inner * elemBytes) + " bytes is no multiple of " +
@@ -414,7 +418,8 @@ FailureOr<TmaBoxes> tilec::asTmaBoxes(const Layout &buffer, unsigned elemBytes,
     for (int64_t width : widths)
       if (width <= std::min<int64_t>(256, inner) && inner % width == 0 && width * elemBytes % 16 == 0 &&
           consistsOfBoxes(l, dims, width, elemBytes, swizzle))
-        return boxesOf(dims, width, swizzle, why);
+        if (FailureOr<TmaBoxes> boxes = boxesOf(dims, width, swizzle, &reason); succeeded(boxes))
+          return boxes;
     reason = swizzle ? (Twine("the layout is not the ") + Twine(swizzle) + "-byte swizzled box").str()
                      : "the layout is not a row-major box";
   }

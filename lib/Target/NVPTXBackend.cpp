@@ -59,8 +59,11 @@ static Expected<std::unique_ptr<TargetMachine>> makeMachine(const TargetDesc &ta
   if (!t)
     return toolError(ToolError::Internal, "LLVM has no NVPTX back end: " + why);
   std::string features = "+ptx" + utostr(target.ptxVersion);
+  // The language lets a sum take a product unrounded.
+  TargetOptions options;
+  options.AllowFPOpFusion = FPOpFusion::Fast;
   std::unique_ptr<TargetMachine> machine(t->createTargetMachine(
-      triple, chipOf(target), features, TargetOptions(), std::nullopt, std::nullopt, codeGenLevel(optLevel)));
+      triple, chipOf(target), features, options, std::nullopt, std::nullopt, codeGenLevel(optLevel)));
   if (!machine)
     return toolError(ToolError::Internal, "LLVM cannot generate code for " + target.name);
   return std::move(machine);

@@ -15,10 +15,13 @@
 // HOPPER: #[[ACC:.*]] = #tile.layout<"reg 2:d1 2:8d0 32:8d1 | lane 4:2d1 8:d0 | warp 4:16d0 | group 2:64d0 -> 128x256">
 // HOPPER: tile.alloc : <128x64xf16, #[[A:.*]]>
 // HOPPER: tile.splat {{.*}} : <128x256xf32, #[[ACC]]>
-// HOPPER: tile.generic {{.*}} layout #[[ACC]]
 // HOPPER-NOT: convert_layout
 // The result leaves in two halves by a staging buffer and the copy engine.
-// HOPPER-COUNT-2: tile.slice {{.*}} : <128x256xf16, #[[ACC]]> -> <128x128xf16
+// HOPPER: tile.slice {{.*}} : <128x256xf32, #[[ACC]]> -> <128x128xf32, #[[PART:.*]]>
+// HOPPER: tile.generic [128, 128] {{.*}} layout #[[PART]]
+// HOPPER: tile.copy {{.*}} engine tma : !tile.buffer<128x128xf16
+// HOPPER: tile.slice {{.*}} : <128x256xf32, #[[ACC]]> -> <128x128xf32, #[[PART]]>
+// HOPPER: tile.generic [128, 128] {{.*}} layout #[[PART]]
 // HOPPER: tile.copy {{.*}} engine tma : !tile.buffer<128x128xf16
 
 #schedule = #tile.schedule<threads = 128, partition = [4, 1]>
@@ -53,11 +56,11 @@ tile.kernel @rows(%g: index, %X: !tile.view<?x?xf32>, %Y: !tile.view<?x?xf32>) a
 }
 
 #parts = #tile.schedule<threads = 128, partition = [4, 1], staging = true, passes = 4>
-// Results go out in parts where each thread has its share of every part.
+// Results go out in parts where each thread has its share of every part; what they are made of is loaded in parts.
 // CHECK-LABEL: tile.kernel @parts
 // CHECK: tile.alloc : <16x64xf16
-// CHECK-COUNT-4: tile.slice %{{.*}} : <64x64xf16, {{.*}}> -> <16x64xf16
-// CHECK-NOT: tile.slice
+// CHECK-COUNT-4: tile.load {{.*}} extents [16, 64] : {{.*}} -> <16x64xf16
+// CHECK-NOT: tile.load
 // A tile that is spread over the threads evenly cannot be cut so: it leaves as it stands.
 // CHECK-LABEL: tile.kernel @whole
 // CHECK-NOT: tile.slice
@@ -75,6 +78,44 @@ tile.kernel @whole(%g: index, %X: !tile.view<?x?xf16>, %Y: !tile.view<?x?xf16>) 
     %c0 = arith.constant 0 : index
     %x = tile.load %X[%c0, %c0] : !tile.view<?x?xf16> -> !tile.tile<16x64xf16>
     tile.store %x to %Y[%c0, %c0] : !tile.tile<16x64xf16>, !tile.view<?x?xf16>
+  }
+  tile.yield
+}
+
+#direct = #tile.schedule<threads = 128, partition = [4, 1], passes = 4>
+// An epilogue in parts. The bias is cut where its axis is, indices begin where the part does, and what is staged comes by
+// a buffer of its own; without staging of results the parts go straight to the view.
+// CHECK-LABEL: tile.kernel @epilogue
+// CHECK: %[[BUFFER:.*]] = tile.alloc : <16x64xf16
+// CHECK: tile.copy %arg2[{{.*}}] to %[[BUFFER]] extents [16, 64] engine tma
+// CHECK: %[[R:.*]] = tile.load %[[BUFFER]] : {{.*}} -> <16x64xf16
+// CHECK: %[[BIAS:.*]] = tile.load %arg3{{.*}} extents [16] : {{.*}} -> <16xf16
+// CHECK: %[[SUM:.*]] = tile.load %arg1[{{.*}}] extents [16, 64]
+// CHECK: tile.generic [16, 64] ins(%[[R]], %[[BIAS]] : {{.*}} outs(%[[SUM]] :
+// CHECK-NOT: arith.addi %arg
+// CHECK: tile.store {{.*}} extents [16, 64] : {{.*}}, !tile.view
+// CHECK: tile.generic [16, 64]
+// CHECK: %[[ROW:.*]] = arith.addi %arg{{.*}}, %c16
+// CHECK: arith.index_cast %[[ROW]]
+// CHECK-COUNT-3: tile.store {{.*}} extents [16, 64] : {{.*}}, !tile.view
+// CHECK-NOT: tile.store
+tile.kernel @epilogue(%g: index, %S: !tile.view<?x?xf32>, %R: !tile.view<?x?xf16>, %B: !tile.view<?xf16>, %Y: !tile.view<?x?xf32>) attributes {tile.device, tile.target = #tile.target<"sm_90a">} {
+  tile.launch (%b) in (%g) schedule #direct {
+    %c0 = arith.constant 0 : index
+    %s = tile.load %S[%c0, %c0] : !tile.view<?x?xf32> -> !tile.tile<64x64xf32>
+    %r = tile.load %R[%c0, %c0] {tile.staged} : !tile.view<?x?xf16> -> !tile.tile<64x64xf16>
+    %bias = tile.load %B[%c0] : !tile.view<?xf16> -> !tile.tile<64xf16>
+    %y = tile.generic [64, 64] ins(%r, %bias : !tile.tile<64x64xf16>, !tile.tile<64xf16>) outs(%s : !tile.tile<64x64xf32>) maps [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>] {
+    ^bb0(%i: index, %j: index, %e: f16, %f: f16, %old: f32):
+      %w = arith.addf %e, %f : f16
+      %x = arith.extf %w : f16 to f32
+      %n = arith.index_cast %i : index to i32
+      %row = arith.sitofp %n : i32 to f32
+      %z = arith.addf %x, %row : f32
+      %d = arith.addf %old, %z : f32
+      tile.yield %d : f32
+    } -> !tile.tile<64x64xf32>
+    tile.store %y to %Y[%c0, %c0] : !tile.tile<64x64xf32>, !tile.view<?x?xf32>
   }
   tile.yield
 }

@@ -2,8 +2,8 @@
 
 usage: build.py TILEC OUT.so SAMPLE... --rt LIBTILE_RT.a [--arch LIST] [--only PREFIX,..] [--tilec-args ..]
 
-SAMPLE is gemm, gemm-types (gemm on other element types), elementwise, softmax, attention or sgemm; each is built in all the
-variants that its tests use.
+SAMPLE is gemm, gemm-types (gemm on other element types), elementwise, softmax, attention, sgemm, epilogue, batched or int4; each
+is built in all the variants that its tests use.
 """
 import argparse
 import concurrent.futures
@@ -43,6 +43,11 @@ def variants(sample, arch):
             elif dtype == "float32":
                 flags += ["-DBM=64", "-DBN=32"]
             yield f"attention_{short}_{d}{'_causal' if causal else ''}", flags
+    elif sample in ("epilogue", "batched", "int4"):
+        # Small tiles: their code is the same, and there is less of it.
+        tiles = {"epilogue": ["-DBM=64", "-DBN=64", "-DBK=64"], "batched": ["-DBM=64", "-DBN=64", "-DBK=64"],
+                 "int4": ["-Dmatmul_int4.BM=16", "-Dmatmul_int4.BN=64", "-Dmatvec_int4.BN=4", "-DBK=512", "-Dstages=3"]}
+        yield f"{sample}_f16", ["-Ddt=float16"] + tiles[sample]
     elif sample == "sgemm":
         yield "sgemm", []
         yield "sgemm_4096", [f"-D{extent}=4096" for extent in "MNK"]

@@ -1,4 +1,4 @@
-"""Runs the samples elementwise, softmax and attention over their shapes and checks the results against float64.
+"""Runs the samples elementwise, softmax, attention, epilogue, batched and int4 over their shapes and checks the results against float64.
 
 usage: kernels.py LIBRARY SAMPLE [--seed S] [--device cpu|cuda|torch|emulator] [--image ARCH] [--small] [--half 0|1]
 
@@ -66,10 +66,52 @@ def attention(small):
                        [(b, h, sq, d), (b, h, sk, d), (b, h, sk, d)], (b, h, sq, d), reference(causal))
 
 
+def epilogue(small):
+    def reference(a, b, bias, r):
+        x = a @ b + bias
+        return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) + r, np.abs(a) @ np.abs(b) + np.abs(r)
+
+    for m, n, k in [(1, 1, 1), (65, 129, 64), (63, 72, 130), (128, 64, 8)]:
+        yield (f"epilogue {(m, n, k)}", "epilogue_f16_linear_gelu", "float16", [(m, k), (k, n), (n,), (m, n)], (m, n), reference)
+
+
+def batched(small):
+    for b, m, n, k in [(1, 1, 1, 1), (3, 65, 72, 64), (2, 64, 65, 130)]:
+        yield (f"batched {(b, m, n, k)}", "batched_f16_batched", "float16", [(b, m, k), (b, k, n)], (b, m, n),
+               lambda a, w: (a @ w, np.abs(a) @ np.abs(w)))
+
+    def reference(a, w, offsets):
+        group = np.searchsorted(offsets, np.arange(len(a)), side="right") - 1
+        rows = [(a[i] @ w[g], np.abs(a[i]) @ np.abs(w[g])) for i, g in enumerate(group)]
+        return tuple(np.array(x).reshape(len(a), w.shape[2]) for x in zip(*rows))
+
+    for sizes, n, k in [([1], 1, 1), ([0, 5, 130, 0, 0, 1, 64, 128, 0], 72, 40), ([63, 65], 65, 130)]:
+        offsets = ((len(sizes) + 1,), "int32", lambda rng, shape, sizes=sizes: np.cumsum([0] + sizes))
+        yield (f"grouped {sizes} {(n, k)}", "batched_f16_grouped", "float16", [(sum(sizes), k), (len(sizes), k, n), offsets],
+               (sum(sizes), n), reference)
+
+
+def int4(small):
+    def reference(a, q, s):
+        k = a.shape[1]
+        w = (np.stack([q % 16, q // 16], axis=2).reshape(len(q), -1)[:, :k] - 8) * np.repeat(s.T, 128, axis=1)[:, :k]
+        return a @ w.T, np.abs(a) @ np.abs(w).T
+
+    for kernel in ("matvec_int4", "matmul_int4"):
+        for m, n, k in [(1, 1, 1), (2, 65, 384), (17, 72, 130), (1, 64, 1025)]:
+            bytes_ = ((n, (k + 1) // 2), "uint8", lambda rng, shape: rng.integers(0, 256, shape))
+            yield (f"{kernel} {(m, n, k)}", f"int4_f16_{kernel}", "float16", [(m, k), bytes_, ((k + 127) // 128, n)], (m, n),
+                   reference)
+
+
 def one(library, array, case, seed):
+    """Inputs are normal numbers of the case's type, or (shape, type, what makes them)."""
     label, name, dtype, inputs, output, reference = case
     rng = np.random.default_rng(seed)
-    args = [array(shape, dtype).fill(arrays.standard_normal(rng, shape)) for shape in inputs]
+    args = []
+    for given in inputs:
+        shape, kind, make = given if isinstance(given[0], tuple) else (given, dtype, arrays.standard_normal)
+        args.append(array(shape, kind).fill(make(rng, shape)))
     out = array(output, dtype).poison()
     library.kernel(name)(*args, out)
     out.synchronize()
@@ -91,7 +133,7 @@ def one(library, array, case, seed):
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("library")
-    p.add_argument("sample", choices=["elementwise", "softmax", "attention"])
+    p.add_argument("sample", choices=["elementwise", "softmax", "attention", "epilogue", "batched", "int4"])
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--device", default="cpu")
     p.add_argument("--image")

@@ -225,6 +225,9 @@ TEST(LayoutAccess, TmaBoxes) {
   expectBoxes(hopper(128, 64, 2, 128), 2, {128, 64}, 128, 1, 1024);
   expectBoxes(hopper(64, 256, 2, 128), 2, {64, 64}, 128, 4, 1024);
   expectBoxes(rows(96, 96), 2, {96, 96}, 0, 1, 128);
+  // One row lies anywhere: no swizzle, whose pattern follows the address.
+  expectBoxes(Layout::rowMajor({{D0, 64}}), 2, {64}, 0, 1, 128);
+  expectBoxes(Layout::rowMajor({{D0, 512}}), 2, {256}, 0, 2, 128);
   expectBoxes(hopper(384, 64, 2, 128), 2, {192, 64}, 128, 2, 1024);
   expectBoxes(hopper(96, 192, 2, 128), 2, {96, 64}, 128, 3, 1024);
   expectBoxes(hopper(64, 576, 2, 128), 2, {64, 64}, 128, 9, 1024);

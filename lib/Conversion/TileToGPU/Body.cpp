@@ -128,6 +128,10 @@ LogicalResult Emitter::emitElementwise(Operation &op, Body &body) {
     body.map[op.getResult(0)] = operands[0];
     return success();
   }
+  if (Value small = op.getNumOperands() == 1 ? smallIntToFloat(op, operands[0]) : Value()) {
+    body.map[op.getResult(0)] = small;
+    return success();
+  }
   OperationState state(op.getLoc(), op.getName(), operands, types, op.getAttrs());
   if (auto cmp = dyn_cast<arith::CmpIOp>(op)) {
     body.map[op.getResult(0)] = code.cmp(cmp.getPredicate(), operands[0], operands[1]);
@@ -135,6 +139,8 @@ LogicalResult Emitter::emitElementwise(Operation &op, Body &body) {
   }
   SmallVector<Value> folded;
   Operation *made = code.b.create(state);
+  if (auto div = dyn_cast<arith::DivFOp>(made); div && kernel->hasAttr(TileDialect::kFastMathAttrName))
+    div.setFastmath(arith::FastMathFlags::arcp | arith::FastMathFlags::afn);
   if (succeeded(code.b.tryFold(made, folded)) && folded.size() == op.getNumResults()) {
     made->erase();
     for (auto [from, to] : llvm::zip(op.getResults(), folded))

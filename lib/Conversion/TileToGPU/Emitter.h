@@ -107,6 +107,9 @@ protected:
     return false;
   }
 
+  /// The value of a conversion of an integer that is known to be small; null: of any other (SmallInts.cpp).
+  Value smallIntToFloat(Operation &op, Value operand);
+
   /// Between element types, scalars and vectors; null: there is no such conversion.
   Value convertFloat(Value value, Type from, Type to);
 

@@ -53,6 +53,14 @@ FailureOr<Value> NVVMEmitter::emitMathCall(Operation &op, ValueRange operands) {
     return keep();
   if (isa<math::Exp2Op>(op) && type.isF32())
     return keep(); // ex2.approx.f32: 2 ulp, denormals kept
+  if (kernel->hasAttr(tile::TileDialect::kFastMathAttrName) && type.isF32()) {
+    if (isa<math::TanhOp>(op))
+      return math::TanhOp::create(b, loc, operands[0], arith::FastMathFlags::afn).getResult(); // tanh.approx
+    if (isa<math::ExpOp>(op)) {
+      Value log2e = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(1.44269504f));
+      return math::Exp2Op::create(b, loc, arith::MulFOp::create(b, loc, operands[0], log2e)).getResult();
+    }
+  }
   StringRef name = libdeviceName(op);
   if (isa<math::Exp2Op>(op))
     name = "exp2";

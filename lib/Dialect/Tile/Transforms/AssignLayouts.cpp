@@ -5,7 +5,9 @@
 // disagree, the value is converted. There is no program without an assignment: everything has a default.
 #include "BufferLayouts.h"
 #include "LaunchFeatures.h"
+#include "LaunchScratch.h"
 #include "LegalizeOperands.h"
+#include "ScheduleGPU.h"
 #include "SourceNames.h"
 #include "ThreadLayouts.h"
 #include "tilec/Dialect/Tile/IR/KernelTarget.h"
@@ -53,6 +55,7 @@ private:
   void propagate();
   void writeTypes();
   LogicalResult checkSizes();
+  LogicalResult fitRings();
   void convert(OpOperand &operand, const Layout &l);
   void convertOperands();
   void convertGeneric(GenericOp generic);
@@ -328,6 +331,18 @@ void Assigner::convertOperands() {
   });
 }
 
+/// Tiles that pass through shared memory, now that all layouts are known, take room from the pipelines.
+LogicalResult Assigner::fitRings() {
+  const TargetDesc &target = layouts.targetDesc();
+  constexpr int64_t barriers = 512; // at most
+  int64_t scratch = scratchBytes(launch), reserved = scratch;
+  if (target.family == Family::NVIDIA)
+    reserved = std::max(kReservedShared, scratch + barriers);
+  return fitStages(launch, target, /*staging=*/0, reserved, [](scf::ForOp loop) {
+    return loop->getAttrOfType<PipelineAttr>(TileDialect::kPipelineAttrName).getStages();
+  });
+}
+
 LogicalResult Assigner::run() {
   legalizeOperands(launch);
   collectValues();
@@ -339,8 +354,10 @@ LogicalResult Assigner::run() {
     return failure();
   convertOperands();
   stageStores(launch);
+  sinkSlices(launch);
+  stageLoads(launch);
   assignBuffers(launch, layouts);
-  return success();
+  return fitRings();
 }
 
 namespace {

@@ -21,6 +21,21 @@ int64_t tilec::tile::stagedBytes(StoreOp store) {
   return fits ? real[0] * real[1] * bits / 8 : 0;
 }
 
+/// Does each warp group hold a part of the tile of its own, in one piece? The engine takes what a group has
+/// stored when that group is done.
+static bool groupsOwnParts(const Layout &tile, int64_t groups) {
+  int64_t parts = 1;
+  for (unsigned axis = 0; axis < tile.rank(); ++axis) {
+    int at = tile.outIndex(coord(axis));
+    int64_t part = tile.outSize(coord(axis));
+    for (const Layout::Run &run : tile.runs(DimId::Group))
+      if (at >= 0 && run.v[at])
+        part = std::min(part, run.v[at]);
+    parts *= tile.outSize(coord(axis)) / part;
+  }
+  return groups == 1 || (tile.hasIn(DimId::Group) && parts == groups);
+}
+
 /// The layout of a part of a tile: as many elements along `axis`, in the threads that hold them in the whole.
 /// None where the axis is not registers all the way down to such a part.
 static std::optional<Layout> partLayout(const Layout &whole, unsigned axis, int64_t extent) {
@@ -74,8 +89,8 @@ static unsigned viewAxis(ArrayRef<int64_t> extents, unsigned axis) {
   return extents.size() - 2 + axis;
 }
 
-/// Through one staging buffer, which the parts share.
-static void stageStore(StoreOp store, int64_t passes) {
+/// In parts, one after the other: through one staging buffer, which the parts share, or straight to the view.
+static void storeInParts(StoreOp store, int64_t passes, bool staged) {
   OpBuilder b(store);
   Location loc = store.getLoc();
   TileType tile = store.getValue().getType();
@@ -87,11 +102,13 @@ static void stageStore(StoreOp store, int64_t passes) {
     shape[part->first] /= passes;
     axis = viewAxis(extents, part->first);
     extents[axis] = shape[part->first];
-  } else if (passes > 1) {
+  } else if (passes > 1 || !staged) {
     return; // no room for all of it at once: it leaves as it stands in registers
   }
-  auto type = BufferType::get(b.getContext(), shape, tile.getElementType(), LayoutAttr());
-  Value stage = AllocOp::create(b, loc, type, IntegerAttr());
+  Value stage;
+  if (staged)
+    stage = AllocOp::create(
+        b, loc, BufferType::get(b.getContext(), shape, tile.getElementType(), LayoutAttr()), IntegerAttr());
   for (int64_t pass = 0; pass < passes; ++pass) {
     Value value = store.getValue();
     SmallVector<Value> offsets(store.getOffsets());
@@ -103,6 +120,11 @@ static void stageStore(StoreOp store, int64_t passes) {
       Value &offset = offsets[axis];
       offset = arith::AddIOp::create(b, loc, offset, arith::ConstantIndexOp::create(b, loc, at[part->first]));
     }
+    if (!staged) {
+      StoreOp::create(b, loc, value, store.getDest(), offsets, b.getDenseI64ArrayAttr(extents),
+                      store.getInboundsAttr());
+      continue;
+    }
     StoreOp::create(b, loc, value, stage, ValueRange{}, DenseI64ArrayAttr(), DenseBoolArrayAttr());
     CopyOp::create(b, loc, stage, ValueRange{}, store.getDest(), offsets, b.getDenseI64ArrayAttr(extents),
                    UnitAttr(), Im2colAttr(), EngineAttr::get(b.getContext(), Engine::tma));
@@ -111,17 +133,26 @@ static void stageStore(StoreOp store, int64_t passes) {
 }
 
 void tilec::tile::stageStores(LaunchOp launch) {
-  if (!launch.getScheduleAttr().getStaging())
+  ScheduleAttr schedule = launch.getScheduleAttr();
+  if (!schedule.getStaging() && schedule.getPasses() == 1)
     return;
   Divisibility known(launch->getParentOfType<KernelOp>());
+  int64_t groups = 1;
+  for (RoleAttr role : schedule.getRoles())
+    if (role.getKind() == RoleKind::compute)
+      groups = std::max<int64_t>(1, role.getWarps() / 4);
   SmallVector<StoreOp> stores;
   launch.walk([&](StoreOp store) {
-    if (stagedBytes(store) && known.startsBox(store.getDest(), store.getOffsets()) &&
-        !store->getParentOfType<GenericOp>())
+    if (isa<ViewType>(store.getDest().getType()) && !store->getParentOfType<GenericOp>())
       stores.push_back(store);
   });
   for (StoreOp store : stores)
-    stageStore(store, launch.getScheduleAttr().getPasses());
+    if (!schedule.getStaging())
+      storeInParts(store, schedule.getPasses(), /*staged=*/false);
+    else if (stagedBytes(store) &&
+             groupsOwnParts(store.getValue().getType().getLayout().getLayout(), groups) &&
+             known.startsBox(store.getDest(), store.getOffsets()))
+      storeInParts(store, schedule.getPasses(), /*staged=*/true);
 }
 
 namespace {

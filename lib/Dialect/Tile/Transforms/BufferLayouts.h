@@ -13,6 +13,12 @@ int64_t stagedBytes(StoreOp store);
 /// copy engine.
 void stageStores(LaunchOp launch);
 
+/// Computes what only slices read in the parts that they ask for (EpilogueParts.cpp).
+void sinkSlices(LaunchOp launch);
+
+/// Loads that the schedule stages become copies into shared memory and loads from there (EpilogueParts.cpp).
+void stageLoads(LaunchOp launch);
+
 /// A layout for every buffer of the launch: what wgmma and TMA prescribe, else the one with the fewest bank
 /// conflicts over all accesses. Buffers that are looked at under another shape or type lie in row-major
 /// order.

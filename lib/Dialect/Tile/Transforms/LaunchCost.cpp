@@ -4,6 +4,8 @@
 #include "BufferLayouts.h"
 #include "PlanWGMMA.h"
 #include "ScheduleGPU.h"
+#include "StagedLoads.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -33,17 +35,50 @@ SmallVector<scf::ForOp, 2> tilec::tile::mainLoops(LaunchOp launch) {
   return loops;
 }
 
-int64_t tilec::tile::stagingPasses(const WGMMAPlan &plan, const GemmFeature &product, int64_t bytes,
-                                   int64_t stage, int64_t room) {
+Staging tilec::tile::planStaging(const WGMMAPlan &plan, LaunchOp launch, const LaunchFeatures &features,
+                                 int64_t bytes, int64_t stage, int64_t room, bool ahead) {
+  Staging s;
+  const GemmFeature &product = features.gemms.front();
+  constexpr int64_t mostPasses = 4, fewestStages = 3;
+  if (ahead)
+    s.loads = stagedLoads(launch, features, room - bytes / mostPasses - fewestStages * stage);
+  s.loaded = bytesOf(s.loads);
+  // What an epilogue reads takes registers beside the sums: a part's worth of them.
+  int64_t sums = product.m * product.n / (128 * plan.groups());
+  constexpr int64_t mostBeside = 32;
+  auto few = [&](int64_t passes) { return features.viewLoads.empty() || sums / passes <= mostBeside; };
+  auto cut = [&](llvm::function_ref<bool(int64_t)> enough) {
+    if (s.passes == 1 && !enough(1))
+      s.passes = plan.parts(product.m, product.n, enough);
+  };
   // A third and a fourth stage are worth a result in parts, a fifth is not.
-  for (int64_t stages : {4, 3}) {
-    auto enough = [&](int64_t passes) { return room - bytes / passes >= stages * stage; };
-    if (enough(1))
-      return 1;
-    if (int64_t passes = plan.parts(product.m, product.n, enough); passes > 1)
-      return passes;
+  for (int64_t stages : {4, 3})
+    if (bytes)
+      cut([&](int64_t passes) { return few(passes) && room - s.loaded - bytes / passes >= stages * stage; });
+  for (int64_t most = mostPasses; most > 1 && !few(s.passes); --most)
+    cut([&](int64_t passes) { return passes >= most; });
+  s.stored = bytes / s.passes;
+  return s;
+}
+
+/// What a block computes beside its loops: 128 operations a cycle, functions as slow as eight; and what it
+/// reads there, with the threads waiting unless the copy engine brought it.
+static int64_t epilogueCycles(LaunchOp launch, const LaunchFeatures &features, const Staging &beside) {
+  int64_t work = 0, read = 0;
+  for (auto generic : launch.getBody().getOps<GenericOp>()) {
+    int64_t operations = 0, iterations = 1;
+    for (int64_t extent : generic.getDomain())
+      iterations *= std::max<int64_t>(extent, 1);
+    for (Operation &op : generic.getBody().front().without_terminator())
+      operations += isa<math::MathDialect>(op.getDialect())       ? 8
+                    : isa<arith::TruncFOp, arith::ConstantOp>(op) ? 0
+                                                                  : 1;
+    work += operations * iterations;
   }
-  return 1;
+  for (LoadOp load : features.viewLoads)
+    if (load->getParentOp() == launch)
+      read += bytesOf(load);
+  return work / 128 + beside.loaded / 64 + (read - beside.loaded) / 14;
 }
 
 /// One product on warp groups, fed by the copy engine through a ring: the kernels of samples/gemm.
@@ -54,10 +89,6 @@ static std::optional<LaunchCost> costOfWGMMA(LaunchOp launch, scf::ForOp loop, c
   if (!plan || features.gemms.size() != 1 || !features.gemms.front().inLoop)
     return std::nullopt;
   const GemmFeature &g = features.gemms.front();
-  // The registers that setmaxnreg leaves a computing thread hold no more sums than this.
-  constexpr int64_t mostSums[] = {0, 208, 192, 96};
-  if (plan->groups() > 3 || accumulatorRegisters(features, plan->groups()) > mostSums[plan->groups()])
-    return std::nullopt;
   int64_t stage = bytesPerTrip(features, loop), staging = 0, result = 0;
   for (StoreOp store : features.viewStores) {
     staging = std::max(staging, stagedBytes(store));
@@ -65,9 +96,18 @@ static std::optional<LaunchCost> costOfWGMMA(LaunchOp launch, scf::ForOp loop, c
     result = std::max(result, tile.getNumElements() * tile.getElementType().getIntOrFloatBitWidth() / 8);
   }
   int64_t room = int64_t(target.sharedBytes) - kReservedShared;
-  int64_t passes = stagingPasses(*plan, g, staging, stage, room);
-  int64_t stages = stage ? (room - staging / passes) / stage : 0;
+  Staging beside = planStaging(*plan, launch, features, staging, stage, room, /*ahead=*/true);
+  int64_t stages = stage ? (room - beside.loaded - beside.stored) / stage : 0;
   if (stages < 2)
+    return std::nullopt;
+  // The registers that setmaxnreg leaves a computing thread hold no more sums than this, with what the
+  // epilogue reads beside them.
+  constexpr int64_t mostSums[] = {0, 208, 192, 96};
+  if (plan->groups() > 3)
+    return std::nullopt;
+  int64_t sums = accumulatorRegisters(features, plan->groups());
+  int64_t others = features.viewLoads.empty() ? 0 : 16 + sums / beside.passes;
+  if (sums + others > mostSums[plan->groups()])
     return std::nullopt;
   double bytes = double(g.k) * g.a.getIntOrFloatBitWidth() / 8;
   double steps = bytes / 128;               // along k
@@ -81,7 +121,7 @@ static std::optional<LaunchCost> costOfWGMMA(LaunchOp launch, scf::ForOp loop, c
   double trip = std::max({matrix, shared, 1.6 * lines, 190.0, 1950.0 / double(stages - 1)});
   // Each part of a result after the first waits at two barriers and for the engine to have read the one
   // before.
-  int64_t block = 100 + result / 58 + 200 * (passes - 1);
+  int64_t block = 100 + result / 58 + 200 * (beside.passes - 1) + epilogueCycles(launch, features, beside);
   return LaunchCost{int64_t(trip + 0.5), block, 8000};
 }
 

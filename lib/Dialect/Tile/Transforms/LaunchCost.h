@@ -19,10 +19,19 @@ struct LaunchCost {
   int64_t resident = 1;
 };
 
-/// In how many parts the result of a product in a loop, `bytes` in all, goes through its staging buffer: as
-/// few as leave space for four stages of `stage` bytes each out of `room`, or for three.
-int64_t stagingPasses(const WGMMAPlan &plan, const GemmFeature &product, int64_t bytes, int64_t stage,
-                      int64_t room);
+/// What shares the shared memory of a launch with the ring of its main loop.
+struct Staging {
+  llvm::SmallVector<LoadOp, 2> loads; ///< that the copy engine makes ahead
+  int64_t loaded = 0;                 ///< bytes of them
+  int64_t stored = 0;                 ///< bytes of the staging buffer of results
+  int64_t passes = 1;                 ///< parts in which a result goes through it
+};
+
+/// How the results of a launch with one product in a loop, `bytes` in all, leave and what its epilogue reads
+/// comes: results in as few parts as leave space for four stages of the loop, or for three, and registers for
+/// what the epilogue reads. `ahead`: the copy engine may make the loads.
+Staging planStaging(const WGMMAPlan &plan, LaunchOp launch, const LaunchFeatures &features, int64_t bytes,
+                    int64_t stage, int64_t room, bool ahead);
 
 /// None where the target has no model, the launch has no product in a loop, or its tile does not fit.
 std::optional<LaunchCost> launchCost(LaunchOp launch, const TargetDesc &target);

@@ -29,12 +29,18 @@ static int64_t scratchBytes(Operation *op) {
 int64_t tilec::tile::placeScratch(LaunchOp launch, int64_t offset) {
   int64_t most = 0;
   launch.walk([&](Operation *op) {
-    int64_t bytes = scratchBytes(op);
+    int64_t bytes = ::scratchBytes(op);
     if (bytes == 0)
       return;
     op->setAttr(TileDialect::kScratchAttrName,
                 IntegerAttr::get(IntegerType::get(op->getContext(), 64), offset));
     most = std::max(most, bytes);
   });
+  return most;
+}
+
+int64_t tilec::tile::scratchBytes(LaunchOp launch) {
+  int64_t most = 0;
+  launch.walk([&](Operation *op) { most = std::max(most, ::scratchBytes(op)); });
   return most;
 }

@@ -10,5 +10,8 @@ namespace tilec::tile {
 /// the bytes used from `offset` on.
 int64_t placeScratch(LaunchOp launch, int64_t offset);
 
+/// The bytes that placeScratch will use.
+int64_t scratchBytes(LaunchOp launch);
+
 } // namespace tilec::tile
 #endif

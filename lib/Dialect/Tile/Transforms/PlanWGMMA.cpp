@@ -176,7 +176,7 @@ std::optional<WGMMAPlan> tilec::tile::planWGMMA(const LaunchFeatures &features, 
   bool integers = llvm::any_of(features.gemms, [](const GemmFeature &g) { return g.a.isInteger(8); });
   Orientation straight{m, n, integers}, turned{n, m, integers};
   straight.split(features, hints, chained);
-  turned.split(features, hints, chained);
+  turned.split(features, hints, chained || features.gemms.front().bInRegisters);
   bool canTurn = !chained && legal(true);
   if (legal(false) && !(canTurn && turned.cycles() < straight.cycles()))
     return WGMMAPlan{false, straight.rowGroups, straight.columnGroups, integers};

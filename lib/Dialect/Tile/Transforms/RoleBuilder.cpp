@@ -21,6 +21,7 @@ private:
   void cloneBlock(Block &from, IRMapping &mapping);
   void cloneOp(Operation &op, IRMapping &mapping);
   void cloneFor(scf::ForOp loop, IRMapping &mapping);
+  void cloneIf(scf::IfOp branch, IRMapping &mapping);
   void produce(unsigned ring, IRMapping &mapping);
   void consume(unsigned ring, IRMapping &mapping);
   void release(unsigned ring, Location loc);
@@ -138,6 +139,42 @@ void RoleCloner::cloneFor(scf::ForOp loop, IRMapping &mapping) {
     cursors[ring] = next.getResult(scalars + n);
 }
 
+/// Both sides yield the cursors, the one that has no use of a ring as they were.
+void RoleCloner::cloneIf(scf::IfOp branch, IRMapping &mapping) {
+  SmallVector<unsigned> carried = ringsIn(branch);
+  SmallVector<Type> types;
+  if (!load)
+    llvm::append_range(types, branch.getResultTypes());
+  unsigned kept = types.size();
+  for (unsigned ring : carried)
+    types.push_back(cursors[ring].getType());
+  auto next = scf::IfOp::create(b, branch.getLoc(), types, mapping.lookupOrDefault(branch.getCondition()),
+                                /*withElseRegion=*/true);
+  SmallVector<Value> before = cursors;
+  for (auto [from, to] : llvm::zip(branch->getRegions(), next->getRegions())) {
+    OpBuilder::InsertionGuard guard(b);
+    Block &block = to.front();
+    if (!block.empty()) // a branch that yields nothing is made with its end
+      block.getTerminator()->erase();
+    b.setInsertionPointToEnd(&block);
+    cursors = before;
+    SmallVector<Value> yields;
+    if (!from.empty()) {
+      cloneBlock(from.front(), mapping);
+      if (!load)
+        for (Value v : from.front().getTerminator()->getOperands())
+          yields.push_back(mapping.lookupOrDefault(v));
+    }
+    for (unsigned ring : carried)
+      yields.push_back(cursors[ring]);
+    scf::YieldOp::create(b, branch.getLoc(), yields);
+  }
+  for (unsigned i = 0; i < kept; ++i)
+    mapping.map(branch.getResult(i), next.getResult(i));
+  for (auto [n, ring] : llvm::enumerate(carried))
+    cursors[ring] = next.getResult(kept + n);
+}
+
 void RoleCloner::cloneOp(Operation &op, IRMapping &mapping) {
   if (isa<AllocOp>(op))
     return; // shared by the roles, outside
@@ -151,6 +188,8 @@ void RoleCloner::cloneOp(Operation &op, IRMapping &mapping) {
     return;
   if (auto loop = dyn_cast<scf::ForOp>(op))
     cloneFor(loop, mapping);
+  else if (auto branch = dyn_cast<scf::IfOp>(op); branch && !ringsIn(branch).empty())
+    cloneIf(branch, mapping);
   else
     b.clone(op, mapping);
 }
@@ -177,7 +216,7 @@ void RoleCloner::run(Block &body, IRMapping mapping) {
   cloneBlock(body, mapping);
 }
 
-/// Addresses of the copies and bounds of the loops around them.
+/// Addresses of the copies, bounds of the loops and conditions of the branches around them.
 static ScalarSlice neededByCopies(LaunchOp launch, ArrayRef<RingPlan> plans) {
   ScalarSlice needed(launch);
   auto add = [&](Value v) {
@@ -189,9 +228,11 @@ static ScalarSlice neededByCopies(LaunchOp launch, ArrayRef<RingPlan> plans) {
     for (const Fill &fill : plan.fills) {
       add(fill.source);
       llvm::for_each(fill.offsets, add);
-      for (auto loop = fill.op->getParentOfType<scf::ForOp>(); loop;
-           loop = loop->getParentOfType<scf::ForOp>())
-        llvm::for_each(ValueRange{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()}, add);
+      for (Operation *around = fill.op->getParentOp(); around != launch; around = around->getParentOp())
+        if (auto branch = dyn_cast<scf::IfOp>(around))
+          add(branch.getCondition());
+        else if (auto loop = dyn_cast<scf::ForOp>(around))
+          llvm::for_each(ValueRange{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()}, add);
     }
   return needed;
 }
@@ -207,9 +248,10 @@ void tilec::tile::splitRoles(LaunchOp launch, ArrayRef<RingPlan> plans) {
   for (const RingPlan &plan : plans)
     for (Value buffer : plan.buffers())
       ringAllocs.insert(buffer.getDefiningOp());
-  for (Operation &op : *old) // buffers that stay
-    if (isa<AllocOp>(op) && !ringAllocs.contains(&op))
-      b.clone(op, mapping);
+  old->walk([&](AllocOp alloc) { // buffers that stay
+    if (!ringAllocs.contains(alloc))
+      b.clone(*alloc, mapping);
+  });
   for (BlockArgument arg : body.getArguments())
     mapping.map(arg, arg);
   SmallVector<Value> rings;

@@ -1,5 +1,6 @@
 //===- ScalarSlice.cpp - what a role can compute by itself -------------------===//
 #include "ScalarSlice.h"
+#include "LaunchFeatures.h"
 
 using namespace mlir;
 using namespace tilec::tile;
@@ -8,6 +9,14 @@ using namespace tilec::tile;
 static void addCarry(scf::ForOp loop, unsigned carry, SmallVectorImpl<Value> &sources) {
   sources.append({loop.getInitArgs()[carry], loop.getYieldedValues()[carry], loop.getLowerBound(),
                   loop.getUpperBound(), loop.getStep()});
+}
+
+/// An element that is the same whoever reads it and whenever: of a tensor that the launch only reads.
+static bool isSettled(Operation *op) {
+  auto load = dyn_cast<ElemLoadOp>(op);
+  std::optional<unsigned> argument =
+      load && isa<ViewType>(load.getSource().getType()) ? argumentOf(load.getSource()) : std::nullopt;
+  return argument && !launchWrites(load->getParentOfType<LaunchOp>(), *argument);
 }
 
 /// Appends what `v`, a value of the launch body, is computed from. False when no role can do that alone.
@@ -33,7 +42,7 @@ static bool addSources(Value v, SmallVectorImpl<Value> &sources) {
     return !view;
   }
   llvm::append_range(sources, op->getOperands());
-  return isPure(op) && op->getNumRegions() == 0;
+  return (isPure(op) || isSettled(op)) && op->getNumRegions() == 0;
 }
 
 bool ScalarSlice::add(Value v) {

@@ -5,14 +5,14 @@
 
 namespace tilec::tile {
 
-/// Scalars and views of a launch body that follow from launch values by pure operations, loop variables and
-/// loop-carried scalars, and all that they follow from.
+/// Scalars and views of a launch body that follow from launch values by pure operations, elements of tensors
+/// that the launch only reads, loop variables and loop-carried scalars, and all that they follow from.
 class ScalarSlice {
 public:
   explicit ScalarSlice(LaunchOp launch) : launch(launch) {}
 
   /// Adds `v`, what it is computed from, and the bounds of the loops on the way. False, and no change, when
-  /// memory, tiles or branches have a part in it.
+  /// other memory, tiles or branches have a part in it.
   bool add(mlir::Value v);
 
   bool contains(mlir::Value v) const { return values.contains(v); }

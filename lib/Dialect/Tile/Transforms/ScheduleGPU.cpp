@@ -130,7 +130,7 @@ SmallVector<ViewDemand> tilec::tile::wideDemands(LaunchOp launch, const LaunchFe
   for (SplitCopyOp split : features.splits)
     add(split.getSource(), false);
   for (LoadOp load : features.viewLoads)
-    add(load.getSource(), false);
+    add(load.getSource(), needsMap(load));
   if (stores)
     for (StoreOp store : features.viewStores)
       add(store.getDest(), needsMap(store));

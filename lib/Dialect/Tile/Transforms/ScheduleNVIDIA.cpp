@@ -9,6 +9,7 @@
 #include "ScheduleGPU.h"
 #include "ScheduleHints.h"
 #include "SourceNames.h"
+#include "StagedLoads.h"
 
 using namespace mlir;
 using namespace tilec;
@@ -58,7 +59,7 @@ private:
   void instFor(GemmOp gemm);
   bool staged(LaunchOp l, Width width) const;
   int64_t stagingBytes(LaunchOp l, Width width) const;
-  int64_t passesOf(LaunchOp l) const;
+  Staging stagingOf(LaunchOp l, Width width) const;
 
   KernelOp kernel;
   const TargetDesc &target;
@@ -173,18 +174,12 @@ void Scheduler::instFor(GemmOp gemm) {
 // Views, engines, stages
 //===----------------------------------------------------------------------===//
 
-static bool mappable(ViewType view) {
-  return view.getRank() >= 1 && view.getRank() <= 5 && llvm::all_of(view.getShape(), [](int64_t extent) {
-           return ShapedType::isDynamic(extent) || (extent > 0 && extent <= kLongestMappedAxis);
-         });
-}
-
 /// May TMA move this? Same type on both sides, zero fill, at most five axes.
 static bool tmaShape(CopyOp copy) {
   auto view = cast<ViewType>(copy.getSource().getType());
   auto buffer = cast<BufferType>(copy.getDest().getType());
   if (copy.getTranspose() || copy.getIm2col() || view.getElementType() != buffer.getElementType() ||
-      view.getSafe() || !mappable(view) || view.getElementType().isInteger(1))
+      view.getSafe() || !isMappable(view) || view.getElementType().isInteger(1))
     return false;
   // The fastest axis of the box must be the fastest of the buffer.
   ArrayRef<int64_t> extents = copy.getExtents() ? *copy.getExtents() : buffer.getShape();
@@ -235,7 +230,7 @@ bool Scheduler::staged(LaunchOp l, Width width) const {
   bool any = false;
   l.walk([&](StoreOp store) {
     auto view = dyn_cast<ViewType>(store.getDest().getType());
-    any |= stagedBytes(store) && mappable(view);
+    any |= stagedBytes(store) && isMappable(view);
   });
   return any;
 }
@@ -251,14 +246,22 @@ int64_t Scheduler::stagingBytes(LaunchOp l, Width width) const {
   return staging;
 }
 
-/// Parts in which results are staged: for one product in a loop, whose tile and ring compete for shared
-/// memory.
-int64_t Scheduler::passesOf(LaunchOp l) const {
+/// What goes through shared memory beside the ring, for one product in a loop: there the two compete. Other
+/// launches stage their results whole.
+Staging Scheduler::stagingOf(LaunchOp l, Width width) const {
+  Staging staging;
+  staging.stored = stagingBytes(l, width);
   SmallVector<scf::ForOp, 2> loops = mainLoops(l);
-  if (!plan.wgmma || features.gemms.size() != 1 || features.viewStores.size() != 1 || loops.empty())
-    return 1;
-  return stagingPasses(*plan.wgmma, features.gemms.front(), stagingBytes(l, Width::everything),
-                       bytesPerTrip(features, loops.back()), int64_t(target.sharedBytes) - kReservedShared);
+  if (!plan.wgmma || features.gemms.size() != 1 || features.viewStores.size() > 1 || loops.empty())
+    return staging;
+  LaunchFeatures own = collectFeatures(l);
+  staging = planStaging(*plan.wgmma, l, own, staging.stored, bytesPerTrip(own, loops.back()),
+                        int64_t(target.sharedBytes) - kReservedShared, plan.roles && width != Width::nothing);
+  Divisibility known(l->getParentOfType<KernelOp>());
+  llvm::erase_if(staging.loads,
+                 [&](LoadOp load) { return !known.startsBox(load.getSource(), load.getOffsets()); });
+  staging.loaded = bytesOf(staging.loads);
+  return staging;
 }
 
 //===----------------------------------------------------------------------===//
@@ -303,13 +306,16 @@ LogicalResult Scheduler::write(KernelOp k, Width width) {
   if (persistent)
     raster = rasterOf(c, hints, chained);
   bool staging = staged(l, width);
-  int64_t passes = staging ? passesOf(l) : 1;
+  Staging beside = stagingOf(l, width);
   l.setScheduleAttr(ScheduleAttr::get(c, threads, plan.partition, roleList, persistent, raster, {},
-                                      hints.minBlocks.value_or(1), /*skew=*/roles && chained, staging, passes,
+                                      hints.minBlocks.value_or(1), /*skew=*/roles && chained, staging,
+                                      beside.passes,
                                       /*index_bits=*/64));
   l.walk([&](GemmOp gemm) { instFor(gemm); });
   writeEngines(l, width != Width::nothing);
-  return fitStages(l, target, stagingBytes(l, width) / passes, kReservedShared, [&](scf::ForOp loop) {
+  for (LoadOp load : beside.loads)
+    load->setAttr(TileDialect::kStagedAttrName, b.getUnitAttr());
+  return fitStages(l, target, beside.stored + beside.loaded, kReservedShared, [&](scf::ForOp loop) {
     auto asked = loop->getAttrOfType<PipelineAttr>(TileDialect::kPipelineAttrName);
     constexpr int64_t usual = 3, mostSlots = 8;
     if (!asked.getInferred())
@@ -367,8 +373,11 @@ LogicalResult Scheduler::run() {
                         << *hints.threads << " asked for: the products of this launch need whole "
                         << (plan.wgmma ? "warp groups of 128" : "warps of 32");
   KernelOp any, loads;
+  Staging beside = stagingOf(launch, Width::everything);
   auto needsMap = [&](Operation *op) {
     auto copy = dyn_cast<CopyOp>(op);
+    if (auto load = dyn_cast<LoadOp>(op))
+      return llvm::is_contained(beside.loads, load);
     return plan.roles && (!copy || (copy->getParentOfType<scf::ForOp>() && tmaShape(copy)));
   };
   SmallVector<ViewDemand> reads = wideDemands(launch, features, needsMap, /*stores=*/false);

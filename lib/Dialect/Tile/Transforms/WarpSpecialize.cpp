@@ -21,8 +21,13 @@ using namespace tilec::tile;
 //===----------------------------------------------------------------------===//
 
 /// Loops and branches from the launch down to `op`, outermost first; null when something else is in between.
-static bool onlyLoopsAround(Operation *op, ScalarSlice &slice) {
+static bool onlyScalarsDecide(Operation *op, ScalarSlice &slice) {
   for (Operation *p = op->getParentOp(); !isa<LaunchOp>(p); p = p->getParentOp()) {
+    if (auto branch = dyn_cast<scf::IfOp>(p)) {
+      if (!slice.add(branch.getCondition()))
+        return false;
+      continue;
+    }
     auto loop = dyn_cast<scf::ForOp>(p);
     if (!loop || !slice.add(loop.getLowerBound()) || !slice.add(loop.getUpperBound()) ||
         !slice.add(loop.getStep()))
@@ -67,8 +72,8 @@ static const char *whyNotMovable(const Fill &fill, LaunchOp launch, ScalarSlice 
   }
   if (llvm::any_of(fill.buffers, [](Value buffer) { return !buffer.getDefiningOp<AllocOp>(); }))
     return "it fills only part of its buffer";
-  if (!onlyLoopsAround(fill.op, slice))
-    return "it stands under a condition, or in a loop whose bounds depend on computed data";
+  if (!onlyScalarsDecide(fill.op, slice))
+    return "it stands under a condition or in a loop that depends on computed data";
   for (Value offset : fill.offsets)
     if (!slice.add(offset))
       return "its address depends on computed data";
@@ -86,14 +91,24 @@ static int64_t bytesOf(BufferType type) {
 
 /// Slots of a ring: as many as the loop's pipeline has; a copy outside pipelined loops gets one.
 static int64_t depthOf(Operation *copy) {
-  auto loop = dyn_cast<scf::ForOp>(copy->getParentOp());
+  auto loop = copy->getParentOfType<scf::ForOp>();
   auto pipeline = loop ? loop->getAttrOfType<PipelineAttr>(TileDialect::kPipelineAttrName) : PipelineAttr();
   return pipeline ? std::max<int64_t>(1, pipeline.getStages()) : 1;
 }
 
+/// Loops aside, what comes in one after the other: one barrier round trip for all of it. Nothing may come in
+/// between that the compute role must first make room for.
+static bool followsOnce(const RingPlan &plan, const Fill &fill) {
+  auto loop = fill.op->getParentOfType<scf::ForOp>();
+  bool once = !loop || !loop->hasAttr(TileDialect::kPipelineAttrName);
+  if (!isa<CopyOp>(fill.op) || !isa<CopyOp>(plan.fills.front().op))
+    return false;
+  return plan.fills.front().op->getBlock() == fill.op->getBlock() && once;
+}
+
 /// Puts the copy into the ring of those whose buffers have the same first and last reader: one barrier round
-/// trip for all.
-static void addToRing(const Fill &fill, SmallVectorImpl<RingPlan> &plans) {
+/// trip for all. `latest`: the ring of the copy before.
+static void addToRing(const Fill &fill, SmallVectorImpl<RingPlan> &plans, size_t &latest) {
   Block *block = fill.op->getBlock();
   Operation *first = nullptr, *last = nullptr;
   for (Value buffer : fill.buffers)
@@ -111,6 +126,11 @@ static void addToRing(const Fill &fill, SmallVectorImpl<RingPlan> &plans) {
   auto it = llvm::find_if(plans, [&](RingPlan &p) {
     return p.first == first && p.last == last && p.fills.front().op->getBlock() == block && first != fill.op;
   });
+  if (it == plans.end() && !plans.empty() && first != fill.op && followsOnce(plans[latest], fill)) {
+    it = plans.begin() + latest;
+    it->first = first->isBeforeInBlock(it->first) ? first : it->first;
+    it->last = it->last->isBeforeInBlock(last) ? last : it->last;
+  }
   if (it == plans.end()) {
     plans.push_back({});
     it = plans.end() - 1;
@@ -118,6 +138,7 @@ static void addToRing(const Fill &fill, SmallVectorImpl<RingPlan> &plans) {
     it->last = last;
     it->depth = depthOf(fill.op);
   }
+  latest = it - plans.begin();
   it->fills.push_back(fill);
   if (auto copy = dyn_cast<CopyOp>(fill.op); copy && copy.getEngine() == Engine::tma)
     it->bytes += bytesOf(cast<BufferType>(copy.getDest().getType()));
@@ -126,10 +147,11 @@ static void addToRing(const Fill &fill, SmallVectorImpl<RingPlan> &plans) {
 static SmallVector<RingPlan> planRings(LaunchOp launch) {
   ScalarSlice slice(launch);
   SmallVector<RingPlan> plans;
+  size_t latest = 0;
   auto consider = [&](const Fill &fill) {
     const char *why = whyNotMovable(fill, launch, slice);
     if (!why)
-      return addToRing(fill, plans);
+      return addToRing(fill, plans, latest);
     if (auto copy = dyn_cast<CopyOp>(fill.op))
       copy.setEngineAttr(EngineAttr::get(copy.getContext(), Engine::simt));
     fill.op->emitRemark() << "[R0405] this copy is not overlapped with computation: " << why;
