@@ -2,6 +2,7 @@
 #include "RoleBuilder.h"
 #include "ScalarSlice.h"
 #include "mlir/IR/IRMapping.h"
+#include "tilec/Dialect/Tile/IR/SharedMemory.h"
 
 using namespace mlir;
 using namespace tilec::tile;
@@ -21,7 +22,23 @@ private:
   void cloneBlock(Block &from, IRMapping &mapping);
   void cloneOp(Operation &op, IRMapping &mapping);
   void cloneFor(scf::ForOp loop, IRMapping &mapping);
+  void cloneTrips(scf::ForOp loop, Value lower, Value upper, ArrayRef<Value> inits, IRMapping &mapping);
+  struct Early {
+    SmallVector<unsigned> rings;
+    SmallVector<Operation *> scalars; ///< what their copies need
+  };
+  Early readyBefore(Operation &op);
+  void cloneAround(scf::ForOp loop, const Early &early, IRMapping &mapping);
   void cloneIf(scf::IfOp branch, IRMapping &mapping);
+  struct Slot {
+    unsigned ring;
+    ValueRange free; ///< buffers that nothing fills yet
+    SmallVector<Value> tokens;
+    bool stores;
+  };
+  Slot begin(unsigned ring);
+  void fill(Slot &slot, const Fill &fill, IRMapping &mapping);
+  void end(const Slot &slot);
   void produce(unsigned ring, IRMapping &mapping);
   void consume(unsigned ring, IRMapping &mapping);
   void release(unsigned ring, Location loc);
@@ -32,8 +49,9 @@ private:
   ArrayRef<RingPlan> plans;
   ArrayRef<Value> rings;
   bool load;
-  const ScalarSlice *needed;  ///< of the load role
-  SmallVector<Value> cursors; ///< current position in each ring
+  const ScalarSlice *needed;           ///< of the load role
+  SmallVector<Value> cursors;          ///< current position in each ring
+  llvm::SmallDenseSet<unsigned> ahead; ///< rings that the load role has filled before their place
 };
 
 } // namespace
@@ -52,38 +70,48 @@ bool RoleCloner::isWanted(Operation &op) {
          llvm::any_of(op.getResults(), [&](Value v) { return needed->contains(v); });
 }
 
-void RoleCloner::produce(unsigned ring, IRMapping &mapping) {
+RoleCloner::Slot RoleCloner::begin(unsigned ring) {
   const RingPlan &plan = plans[ring];
-  Location loc = plan.fills.front().op->getLoc();
-  auto type = cast<RingType>(rings[ring].getType());
-  SmallVector<Type> buffers(type.getBuffers());
-  auto slot = AcquireOp::create(b, loc, buffers, rings[ring], cursors[ring],
+  SmallVector<Type> buffers(cast<RingType>(rings[ring].getType()).getBuffers());
+  auto slot = AcquireOp::create(b, plan.fills.front().op->getLoc(), buffers, rings[ring], cursors[ring],
                                 plan.bytes ? b.getI64IntegerAttr(plan.bytes) : IntegerAttr());
-  ValueRange free = slot.getBuffers();
-  SmallVector<Value> tokens;
-  bool stores = false;
-  for (const Fill &fill : plan.fills) {
-    ValueRange into = free.take_front(fill.buffers.size());
-    free = free.drop_front(fill.buffers.size());
-    SmallVector<Value> offsets;
-    for (Value o : fill.offsets)
-      offsets.push_back(mapping.lookupOrDefault(o));
-    Value source = mapping.lookupOrDefault(fill.source);
-    if (auto split = dyn_cast<SplitCopyOp>(fill.op)) {
-      SplitCopyOp::create(b, split.getLoc(), source, offsets, into, split.getExtentsAttr());
-      stores = true;
-      continue;
-    }
-    auto copy = cast<CopyOp>(fill.op);
-    auto async = AsyncCopyOp::create(b, copy.getLoc(), TokenType::get(b.getContext()), source, offsets,
-                                     into.front(), ValueRange{}, copy.getExtentsAttr(), copy.getIm2colAttr(),
-                                     copy.getEngineAttr(), Value());
-    tokens.push_back(async.getToken());
+  return {ring, slot.getBuffers(), {}, false};
+}
+
+/// The next fill of the slot.
+void RoleCloner::fill(Slot &slot, const Fill &fill, IRMapping &mapping) {
+  ValueRange into = slot.free.take_front(fill.buffers.size());
+  slot.free = slot.free.drop_front(fill.buffers.size());
+  SmallVector<Value> offsets;
+  for (Value o : fill.offsets)
+    offsets.push_back(mapping.lookupOrDefault(o));
+  Value source = mapping.lookupOrDefault(fill.source);
+  if (auto split = dyn_cast<SplitCopyOp>(fill.op)) {
+    SplitCopyOp::create(b, split.getLoc(), source, offsets, into, split.getExtentsAttr());
+    slot.stores = true;
+    return;
   }
-  if (stores) // of threads, which the matrix engine will read
+  auto copy = cast<CopyOp>(fill.op);
+  auto async = AsyncCopyOp::create(b, copy.getLoc(), TokenType::get(b.getContext()), source, offsets,
+                                   into.front(), ValueRange{}, copy.getExtentsAttr(), copy.getIm2colAttr(),
+                                   copy.getEngineAttr(), Value());
+  slot.tokens.push_back(async.getToken());
+}
+
+void RoleCloner::end(const Slot &slot) {
+  Location loc = plans[slot.ring].fills.front().op->getLoc();
+  Value &cursor = cursors[slot.ring];
+  if (slot.stores) // of threads, which the matrix engine will read
     FenceOp::create(b, loc, FenceAttr::get(b.getContext(), Fence::async_proxy));
-  CommitOp::create(b, loc, rings[ring], cursors[ring], tokens);
-  cursors[ring] = AdvanceOp::create(b, loc, cursors[ring]).getNext();
+  CommitOp::create(b, loc, rings[slot.ring], cursor, slot.tokens);
+  cursor = AdvanceOp::create(b, loc, cursor).getNext();
+}
+
+void RoleCloner::produce(unsigned ring, IRMapping &mapping) {
+  Slot slot = begin(ring);
+  for (const Fill &next : plans[ring].fills)
+    fill(slot, next, mapping);
+  end(slot);
 }
 
 void RoleCloner::consume(unsigned ring, IRMapping &mapping) {
@@ -101,20 +129,29 @@ void RoleCloner::release(unsigned ring, Location loc) {
 }
 
 void RoleCloner::cloneFor(scf::ForOp loop, IRMapping &mapping) {
+  SmallVector<Value> inits;
+  for (Value init : loop.getInitArgs())
+    inits.push_back(mapping.lookupOrDefault(init));
+  cloneTrips(loop, mapping.lookupOrDefault(loop.getLowerBound()),
+             mapping.lookupOrDefault(loop.getUpperBound()), inits, mapping);
+}
+
+/// The loop's trips from `lower` to `upper`; `inits` has a value for each of its iter_args.
+void RoleCloner::cloneTrips(scf::ForOp loop, Value lower, Value upper, ArrayRef<Value> inits,
+                            IRMapping &mapping) {
   SmallVector<unsigned> carried = ringsIn(loop);
   SmallVector<unsigned> kept; // iter_args of the source loop
   for (unsigned i = 0; i < loop.getInitArgs().size(); ++i)
     if (!load || needed->contains(loop.getRegionIterArgs()[i]))
       kept.push_back(i);
-  SmallVector<Value> inits;
+  SmallVector<Value> start;
   for (unsigned i : kept)
-    inits.push_back(mapping.lookupOrDefault(loop.getInitArgs()[i]));
-  unsigned scalars = inits.size();
+    start.push_back(inits[i]);
+  unsigned scalars = start.size();
   for (unsigned ring : carried)
-    inits.push_back(cursors[ring]);
-  auto next = scf::ForOp::create(b, loop.getLoc(), mapping.lookupOrDefault(loop.getLowerBound()),
-                                 mapping.lookupOrDefault(loop.getUpperBound()),
-                                 mapping.lookupOrDefault(loop.getStep()), inits);
+    start.push_back(cursors[ring]);
+  auto next =
+      scf::ForOp::create(b, loop.getLoc(), lower, upper, mapping.lookupOrDefault(loop.getStep()), start);
   for (NamedAttribute attr : loop->getDiscardableAttrs())
     next->setDiscardableAttr(attr.getName(), attr.getValue());
   mapping.map(loop.getInductionVar(), next.getInductionVar());
@@ -137,6 +174,79 @@ void RoleCloner::cloneFor(scf::ForOp loop, IRMapping &mapping) {
     mapping.map(loop.getResult(i), next.getResult(n));
   for (auto [n, ring] : llvm::enumerate(carried))
     cursors[ring] = next.getResult(scalars + n);
+}
+
+/// What is filled once behind the pipelined loop `op` and needs nothing that it computes.
+RoleCloner::Early RoleCloner::readyBefore(Operation &op) {
+  Early early;
+  if (!load || !isa<scf::ForOp>(op) || !op.hasAttr(TileDialect::kPipelineAttrName) || ringsIn(&op).empty())
+    return early;
+  llvm::SmallPtrSet<Operation *, 8> late{&op};
+  for (Operation *next = op.getNextNode(); next; next = next->getNextNode()) {
+    bool hasRings = !ringsIn(next).empty();
+    if (hasRings && next->hasAttr(TileDialect::kPipelineAttrName))
+      break; // what stands behind another loop belongs to that one
+    if (hasRings ||
+        llvm::any_of(next->getOperands(), [&](Value v) { return late.contains(v.getDefiningOp()); })) {
+      late.insert(next);
+      continue;
+    }
+    for (auto [ring, plan] : llvm::enumerate(plans))
+      if (plan.fills.back().op == next &&
+          llvm::none_of(plan.fills, [&](const Fill &fill) { return late.contains(fill.op); }))
+        early.rings.push_back(ring);
+    if (isWanted(*next))
+      early.scalars.push_back(next);
+  }
+  return early;
+}
+
+/// The loop, and behind as many trips as its rings have slots what comes in `early` behind it, a piece at a
+/// time. By then the compute role is in this loop, so it has read what was brought for the iteration before;
+/// and memory has time: with all multiprocessors asking at once for what is needed last, they all wait, and
+/// when it is asked for in one piece, the operands wait.
+void RoleCloner::cloneAround(scf::ForOp loop, const Early &early, IRMapping &mapping) {
+  constexpr int64_t piece = 8192, tripsBetween = 2;
+  Location loc = loop.getLoc();
+  int64_t depth = 1;
+  for (unsigned ring : ringsIn(loop))
+    depth = std::max(depth, plans[ring].depth);
+  Value at = mapping.lookupOrDefault(loop.getLowerBound()), step = mapping.lookupOrDefault(loop.getStep()),
+        upper = mapping.lookupOrDefault(loop.getUpperBound());
+  SmallVector<Value> carried;
+  for (Value init : loop.getInitArgs())
+    carried.push_back(mapping.lookupOrDefault(init));
+  auto trips = [&](int64_t count) { // all that are left for 0
+    Value to = upper;
+    if (count) {
+      Value more = arith::ConstantOp::create(b, loc, b.getIntegerAttr(step.getType(), count));
+      to = arith::AddIOp::create(b, loc, at, arith::MulIOp::create(b, loc, step, more));
+      to = arith::MinSIOp::create(b, loc, to, upper);
+    }
+    cloneTrips(loop, at, to, carried, mapping);
+    for (auto [value, result] : llvm::zip_equal(carried, loop.getResults()))
+      value = mapping.lookupOrDefault(result);
+    at = to;
+  };
+  trips(depth);
+  for (Operation *op : early.scalars)
+    b.clone(*op, mapping);
+  int64_t bytes = 0; // of the piece
+  for (unsigned ring : early.rings) {
+    Slot slot = begin(ring);
+    for (const Fill &next : plans[ring].fills) {
+      if (bytes >= piece) {
+        trips(tripsBetween);
+        bytes = 0;
+      }
+      fill(slot, next, mapping);
+      for (Value buffer : next.buffers)
+        bytes += bufferBytes(cast<BufferType>(buffer.getType()));
+    }
+    end(slot);
+    ahead.insert(ring);
+  }
+  trips(0);
 }
 
 /// Both sides yield the cursors, the one that has no use of a ring as they were.
@@ -180,13 +290,15 @@ void RoleCloner::cloneOp(Operation &op, IRMapping &mapping) {
     return; // shared by the roles, outside
   for (auto [ring, plan] : llvm::enumerate(plans))
     if (llvm::any_of(plan.fills, [&](const Fill &fill) { return fill.op == &op; })) {
-      if (load && plan.fills.back().op == &op)
+      if (load && plan.fills.back().op == &op && !ahead.contains(ring))
         produce(ring, mapping);
       return;
     }
   if (!isWanted(op))
     return;
-  if (auto loop = dyn_cast<scf::ForOp>(op))
+  if (Early early = readyBefore(op); !early.rings.empty())
+    cloneAround(cast<scf::ForOp>(op), early, mapping);
+  else if (auto loop = dyn_cast<scf::ForOp>(op))
     cloneFor(loop, mapping);
   else if (auto branch = dyn_cast<scf::IfOp>(op); branch && !ringsIn(branch).empty())
     cloneIf(branch, mapping);

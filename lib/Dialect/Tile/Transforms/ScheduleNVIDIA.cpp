@@ -269,8 +269,9 @@ Staging Scheduler::stagingOf(LaunchOp l, Width width) const {
 //===----------------------------------------------------------------------===//
 
 /// 65536 registers over the block: what setmaxnreg leaves to the load role goes to the computing ones. A load
-/// role that splits numbers of `splits` operands is as many warp groups and needs registers for them.
-static std::pair<int64_t, int64_t> roleRegisters(int64_t groups, int64_t splits) {
+/// role that splits numbers of `splits` operands is as many warp groups and needs registers for them; one
+/// that brings an epilogue's operands in between has more loops, and their addresses, to hold.
+static std::pair<int64_t, int64_t> roleRegisters(int64_t groups, int64_t splits, bool epilogue) {
   if (splits && groups > 2)
     return {96, 96};
   if (splits)
@@ -278,11 +279,11 @@ static std::pair<int64_t, int64_t> roleRegisters(int64_t groups, int64_t splits)
                        : std::pair<int64_t, int64_t>(splits == 1 ? 88 : 96, splits == 1 ? 208 : 160);
   switch (groups) {
   case 1:
-    return {40, 240};
+    return {epilogue ? 72 : 40, 240};
   case 2:
-    return {40, 232};
+    return epilogue ? std::pair<int64_t, int64_t>(72, 216) : std::pair<int64_t, int64_t>(40, 232);
   default:
-    return {40, 152};
+    return {epilogue ? 56 : 40, 152};
   }
 }
 
@@ -292,9 +293,10 @@ LogicalResult Scheduler::write(KernelOp k, Width width) {
   bool roles = plan.roles && (width != Width::nothing || splits());
   SmallVector<RoleAttr> roleList;
   int64_t threads = plan.warps * 32;
+  Staging beside = stagingOf(l, width);
   if (roles) {
     int64_t split = splits() ? std::min<int64_t>(features.splits.size(), 2) : 0;
-    auto [loadRegs, computeRegs] = roleRegisters(plan.warps / 4, split);
+    auto [loadRegs, computeRegs] = roleRegisters(plan.warps / 4, split, !beside.loads.empty());
     int64_t loadWarps = 4 * std::max<int64_t>(split, 1);
     roleList = {RoleAttr::get(c, RoleKind::load, loadWarps, loadRegs),
                 RoleAttr::get(c, RoleKind::compute, plan.warps, computeRegs)};
@@ -306,7 +308,6 @@ LogicalResult Scheduler::write(KernelOp k, Width width) {
   if (persistent)
     raster = rasterOf(c, hints, chained);
   bool staging = staged(l, width);
-  Staging beside = stagingOf(l, width);
   l.setScheduleAttr(ScheduleAttr::get(c, threads, plan.partition, roleList, persistent, raster, {},
                                       hints.minBlocks.value_or(1), /*skew=*/roles && chained, staging,
                                       beside.passes,
