@@ -71,6 +71,7 @@ private:
   int collectImages(llvm::ArrayRef<Lowering *> lowerings, target::ImageQueue &queue);
   int writeLibrary();
   int writeBundle(const std::string &object);
+  int findBundleTools();
   void writeTexts(const TargetDesc &target, const std::string &llvmText, const std::string &isa);
   int failed(llvm::Error error, const TargetDesc *target);
   target::BackendOptions backendOptions();
@@ -90,6 +91,7 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module, host;
   target::Library library;
   BundlePlan plan;
+  std::string bundleRunner; ///< the program that measures it
 };
 
 } // namespace
@@ -578,22 +580,34 @@ int Compilation::writeBundle(const std::string &object) {
   auto shared = linkBundle(object, backend.tools);
   if (!shared)
     return failed(shared.takeError(), nullptr);
-  auto runner = readRunner(backend.tools);
-  if (!runner)
-    return failed(runner.takeError(), nullptr);
   if (std::error_code ec = llvm::sys::fs::create_directories(names.bundle)) {
     diags.report(diag::E0605, {}, names.bundle, ec.message());
     return ExitEnvironment;
   }
-  outputs.setExecutable(names.bundle + "/run", std::move(*runner));
+  outputs.setExecutable(names.bundle + "/run", std::move(bundleRunner));
   outputs.set(names.bundle + "/kernels.so", std::move(*shared));
   outputs.set(names.bundle + "/plan", plan.text(library));
+  return ExitSuccess;
+}
+
+/// What a bundle is made of beside the kernels, asked for before minutes of compilation.
+int Compilation::findBundleTools() {
+  target::BackendOptions backend = backendOptions();
+  auto runner = readRunner(backend.tools);
+  if (!runner)
+    return failed(runner.takeError(), nullptr);
+  bundleRunner = std::move(*runner);
+  if (auto lld = target::findLld(backend.tools); !lld)
+    return failed(lld.takeError(), nullptr);
   return ExitSuccess;
 }
 
 int Compilation::run() {
   if (!declareOutputs())
     return ExitUsage;
+  if (!names.bundle.empty())
+    if (int code = findBundleTools())
+      return code;
   int code = frontEnd();
   if (readsOutputs())
     return ExitUsage;
