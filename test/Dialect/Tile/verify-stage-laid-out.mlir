@@ -127,6 +127,23 @@ tile.kernel @descriptor(%n: index) attributes {tile.target = #tile.target<"sm_90
 
 // -----
 
+// The second instruction begins at column 96, in the middle of a box of 64.
+#acc = #tile.layout<"reg 2:d1 2:8d0 12:8d1 | lane 4:2d1 8:d0 | warp 4:16d0 | group 2:96d1 -> 64x192">
+#s = #tile.layout<"d0 8:64^8 8:512 | d1 64:1 -> 4096^64">
+#boxes = #tile.layout<"d0 8:64^8 8:512 | d1 64:1 3:4096 -> 12288^64">
+tile.kernel @inside_of_a_box(%n: index) attributes {tile.target = #tile.target<"sm_90a">} {
+  tile.launch (%b) in (%n) schedule #tile.schedule<threads = 256, partition = [1, 2]> {
+    %a = tile.alloc : !tile.buffer<64x64xf16, #s>
+    %w = tile.alloc : !tile.buffer<64x192xf16, #boxes>
+    %c = tile.undef : !tile.tile<64x192xf32, #acc>
+    // expected-error-re @+1 {{operand B in {{.*}}: instructions of 96 begin inside of boxes of 64}}
+    %d = tile.gemm %a, %w, %c inst <kind = wgmma, shape = [64, 96, 16]> : !tile.buffer<64x64xf16, #s>, !tile.buffer<64x192xf16, #boxes>, !tile.tile<64x192xf32, #acc>
+  }
+  tile.yield
+}
+
+// -----
+
 #acc = #tile.layout<"reg 2:d1 2:8d0 8:8d1 | lane 4:2d1 8:d0 | warp 4:16d0 -> 64x64">
 tile.kernel @no_instruction(%n: index) attributes {tile.target = #tile.target<"sm_80">} {
   tile.launch (%b) in (%n) schedule #tile.schedule<threads = 128> {

@@ -3,6 +3,7 @@
 #include "Divisibility.h"
 #include "LaunchFeatures.h"
 #include "tilec/Support/LayoutDecisions.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace tilec;
@@ -285,6 +286,22 @@ static int64_t columnsOfGroup(const BufferUse &use, int64_t columns) {
   return columns;
 }
 
+/// Columns of a wgmma operand whose rows run across k that one instruction reads: it may begin at any row of
+/// boxes, but not inside of one. All `columns` for other buffers.
+static int64_t columnsOfInstruction(const BufferUse &use, int64_t columns) {
+  for (Operation *user : use.users)
+    if (auto gemm = dyn_cast<GemmOp>(user); gemm && gemm.getInstAttr().getKind() == InstKind::wgmma)
+      for (bool isA : {true, false}) {
+        Value operand = isA ? gemm.getA() : gemm.getB();
+        bool alongK = isA ? !gemm.getTransA() : gemm.getTransB();
+        if (!isa<BufferType>(operand.getType()) || rootBuffer(operand) != use.buffer || alongK)
+          continue;
+        bool isFirst = isA != gemm.getInstAttr().getSwapped();
+        columns = std::gcd(columns, gemm.getInstAttr().getShape()[isFirst ? 0 : 1]);
+      }
+  return columns;
+}
+
 /// k as the slow axis of a buffer whose fast axis it is. Blocks of four along d0 trade places within 32 by
 /// the step of k modulo 8: neighbours along k then lie in different banks when a copy writes them, and a line
 /// along d0 still consists of whole vectors.
@@ -314,7 +331,8 @@ Layout BufferAssigner::choose(const BufferUse &use) {
   if (threadsRead && use.canonical)
     return rowMajorOf(shape);
   if (use.canonical) {
-    unsigned swizzle = widestSwizzle(real[0], columnsOfGroup(use, real[1]), bytes);
+    int64_t columns = std::gcd(columnsOfGroup(use, real[1]), columnsOfInstruction(use, real[1]));
+    unsigned swizzle = widestSwizzle(real[0], columns, bytes);
     // Rows of n (or m) elements, an odd multiple of 8, split into core matrices only.
     if (use.wgmma && !swizzle && real[1] * bytes % 16 == 0)
       swizzle = 16;

@@ -203,18 +203,25 @@ LogicalResult verifyFragment(const Product &product, StringRef name, TileType ty
                                  << " does not consist of the fragments of " << product.inst;
 }
 
-/// wgmma reads operands from shared memory through descriptors.
-LogicalResult verifyDescriptor(const Product &product, StringRef name, BufferType type, bool rowsAreK) {
+/// wgmma reads operands from shared memory through descriptors. `extent`: rows of the operand that an
+/// instruction reads, which may begin at any box of the swizzle, but not inside of one.
+LogicalResult verifyDescriptor(const Product &product, StringRef name, BufferType type, bool rowsAreK,
+                               int64_t extent) {
   Type element = type.getElementType();
   if (type.getRank() != 2 || element.getIntOrFloatBitWidth() % 8)
     return success();
   const Layout &layout = type.getLayout().getLayout();
   std::string why;
-  if (succeeded(
-          asWgmmaOperand(rowsAreK ? layout.transpose() : layout, element.getIntOrFloatBitWidth() / 8, &why)))
-    return success();
-  return product.op->emitError() << name << " in " << type.getLayout()
-                                 << " has no matrix descriptor: " << why;
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  FailureOr<WgmmaDesc> d = asWgmmaOperand(rowsAreK ? layout.transpose() : layout, bytes, &why);
+  if (failed(d))
+    return product.op->emitError() << name << " in " << type.getLayout()
+                                   << " has no matrix descriptor: " << why;
+  int64_t box = std::max<int64_t>(d->swizzle, 16) / bytes;
+  if (d->mnMajor && type.getShape()[rowsAreK ? 1 : 0] != extent && extent % box)
+    return product.op->emitError() << name << " in " << type.getLayout() << ": instructions of " << extent
+                                   << " begin inside of boxes of " << box;
+  return success();
 }
 
 LogicalResult verifyProduct(const Product &product) {
@@ -246,7 +253,7 @@ LogicalResult verifyProduct(const Product &product) {
       return success();
     bool isA = operand == product.a && name == "operand A";
     return verifyDescriptor(product, name, cast<BufferType>(operand.getType()),
-                            isA ? transposed : !transposed);
+                            isA ? transposed : !transposed, shape[first ? 0 : 1]);
   };
   if (failed(verifyOperand("operand A", product.a, !swapped, product.transA)))
     return failure();
