@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,39 +29,59 @@ static int fail(const char *what, const char *detail) {
   return 0;
 }
 
-static int read_number_option(const char *arg, const char *name, int32_t most, int32_t *value) {
+static int32_t number_of(const char *name, const char *text) {
+  enum { most = 100000 };
   char *end;
-  size_t length = strlen(name);
-  if (strncmp(arg, name, length) != 0)
-    return 0;
-  long n = strtol(arg + length, &end, 10);
-  if (end == arg + length || *end || n < 1 || n > most) {
-    fprintf(stderr, "run: %s takes a number from 1 to %d, not `%s`\n", name, most, arg + length);
+  long n = strtol(text, &end, 10);
+  if (end == text || *end || n < 1 || n > most) {
+    fprintf(stderr, "run: --%s takes a number from 1 to %d, not `%s`\n", name, most, text);
     exit(EXIT_USAGE);
   }
-  *value = (int32_t)n;
-  return 1;
+  return (int32_t)n;
+}
+
+static int32_t device_of(const char *text) {
+  if (strcmp(text, "cuda") == 0)
+    return TILE_DEVICE_CUDA;
+  if (strcmp(text, "cpu") == 0)
+    return TILE_DEVICE_CPU;
+  fprintf(stderr, "run: --device takes cuda or cpu, not `%s`\n", text);
+  exit(EXIT_USAGE);
 }
 
 static void read_options(int argc, char **argv, settings *s, const char **out) {
-  for (int i = 1; i < argc; ++i) {
-    if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+  static const struct option options[] = {{"help", no_argument, NULL, 'h'},
+                                          {"rounds", required_argument, NULL, 'r'},
+                                          {"timeout", required_argument, NULL, 't'},
+                                          {"device", required_argument, NULL, 'd'},
+                                          {NULL, 0, NULL, 0}};
+  int option;
+  opterr = 0;
+  while ((option = getopt_long(argc, argv, ":ho:", options, NULL)) != -1)
+    switch (option) {
+    case 'h':
       fputs(usage, stdout);
       exit(0);
-    }
-    if (read_number_option(argv[i], "--rounds=", 100000, &s->rounds) ||
-        read_number_option(argv[i], "--timeout=", 100000, &s->seconds))
-      continue;
-    if (strcmp(argv[i], "--device=cuda") == 0) {
-      s->device_type = TILE_DEVICE_CUDA;
-    } else if (strcmp(argv[i], "--device=cpu") == 0) {
-      s->device_type = TILE_DEVICE_CPU;
-    } else if (strcmp(argv[i], "-o") == 0 && i + 1 < argc) {
-      *out = argv[++i];
-    } else {
-      fprintf(stderr, "run: unknown argument `%s`\n%s", argv[i], usage);
+    case 'r':
+      s->rounds = number_of("rounds", optarg);
+      break;
+    case 't':
+      s->seconds = number_of("timeout", optarg);
+      break;
+    case 'd':
+      s->device_type = device_of(optarg);
+      break;
+    case 'o':
+      *out = optarg;
+      break;
+    default:
+      fprintf(stderr, option == ':' ? "run: `%s` needs a value\n%s" : "run: unknown argument `%s`\n%s",
+              argv[optind - 1], usage);
       exit(EXIT_USAGE);
     }
+  if (optind < argc) {
+    fprintf(stderr, "run: unknown argument `%s`\n%s", argv[optind], usage);
+    exit(EXIT_USAGE);
   }
 }
 
