@@ -46,7 +46,8 @@ def variants(sample, arch):
     elif sample in ("epilogue", "batched", "int4"):
         # Small tiles: their code is the same, and there is less of it.
         tiles = {"epilogue": ["-DBM=64", "-DBN=64", "-DBK=64"], "batched": ["-DBM=64", "-DBN=64", "-DBK=64"],
-                 "int4": ["-Dmatmul_int4.BM=16", "-Dmatmul_int4.BN=64", "-Dmatvec_int4.BN=4", "-DBK=512", "-Dstages=3"]}
+                 "int4": ["-Dmatmul_int4.BM=16", "-Dmatmul_int4.BN=64", "-Dmatmul_int4.BK=256", "-Dmatvec_int4.BN=4", "-Dmatvec_int4.BK=512",
+                          "-Dstages=3"]}
         yield f"{sample}_f16", ["-Ddt=float16"] + tiles[sample]
     elif sample == "sgemm":
         yield "sgemm", []

@@ -27,6 +27,14 @@ static bool hasFloat8(Operation &op) {
 
 LogicalResult Emitter::emitBodyOp(Operation &op, Body &body) {
   code.loc = op.getLoc();
+  if (body.packed) {
+    if (auto it = body.packed->values.find(&op); it != body.packed->values.end()) {
+      body.map[op.getResult(0)] = it->second[body.reg];
+      return success();
+    }
+    if (body.packed->unused.contains(&op))
+      return success();
+  }
   auto indicesOf = [&](ValueRange values) {
     SmallVector<Value> indices;
     for (Value v : values)

@@ -8,6 +8,7 @@
 #ifndef TILEC_LIB_CONVERSION_TILETOGPU_EMITTER_H
 #define TILEC_LIB_CONVERSION_TILETOGPU_EMITTER_H
 #include "../../Dialect/Tile/Transforms/Divisibility.h"
+#include "BitFields.h"
 #include "Code.h"
 #include "tilec/Conversion/OperationBudget.h"
 #include "tilec/Dialect/Tile/IR/Tile.h"
@@ -60,11 +61,24 @@ struct LayoutInput {
   int64_t step = 1; ///< the value is a multiple of it
 };
 
+/// A power of two of a float type whose mantissa has room for integers of that many bits.
+struct FloatHolder {
+  int64_t pattern, value, bits;
+};
+std::optional<FloatHolder> holderOf(Type type);
+
 class Emitter {
 public:
   Emitter(OpBuilder &b, tile::KernelOp kernel, const TargetDesc &target)
       : code(b, kernel.getLoc()), budget(b), kernel(kernel), target(target), divisibility(kernel) {}
   virtual ~Emitter() = default;
+
+  /// What a thread reads for bit fields (PackedFields.cpp): the words of each vector, and which byte of them
+  /// is its own, where that depends on the thread.
+  struct FieldWords {
+    SmallVector<SmallVector<Value>> vectors;
+    Value threadByte;
+  };
 
   /// Emits the whole kernel into an llvm.func and erases nothing.
   FailureOr<LLVM::LLVMFuncOp> run(StringRef symbol);
@@ -76,6 +90,14 @@ protected:
   virtual Value gridSize() = 0;
   virtual Value shuffleXor(Value word, int64_t mask) = 0;
   virtual Value shuffleFrom(Value word, Value lane) = 0;
+  /// A word of the bytes that the four low hexadecimal digits of `selector` name: 0 to 3 those of x, 4 to 7
+  /// of y.
+  virtual Value permuteBytes(Value x, Value y, Value selector) = 0;
+  /// (x & mask) | bits
+  virtual Value andOr(Value x, int64_t mask, int64_t bits) {
+    return code.fold<arith::OrIOp>(code.fold<arith::AndIOp>(x, code.i32(int32_t(mask))),
+                                   code.i32(int32_t(bits)));
+  }
   /// The same value, of which the compiler knows nothing (free of code where that is possible).
   virtual Value opaque(Value value) { return value; }
   /// A copy of these elements, in registers of their own also for a code generator that looks through copies.
@@ -249,6 +271,17 @@ protected:
   Layout copyLayout(ArrayRef<int64_t> shape, int64_t bytes, Value source, Value dest);
 
   //===- Scalars and generics (Body.cpp, Generic.cpp) ---------------------------------===//
+  /// What is made for all registers of a nest at once (PackedFields.cpp), and operations of the body that
+  /// nothing else needs.
+  struct PackedValues {
+    llvm::DenseMap<Operation *, SmallVector<Value>> values;
+    llvm::SmallPtrSet<Operation *, 8> unused;
+  };
+  ArrayRef<BitFields> fieldsOf(tile::GenericOp nest);
+  FailureOr<FieldWords> readFields(tile::GenericOp nest, const Coords &coords, const BitFields &fields);
+  LogicalResult readFields(tile::GenericOp nest);
+  tile::GenericOp nextFields(tile::GenericOp nest);
+  LogicalResult emitBitFields(tile::GenericOp nest, PackedValues &packed);
   struct Body {
     llvm::DenseMap<Value, Value> map; ///< of the body's values
     int64_t lanes = 0;                ///< 0: scalars
@@ -257,6 +290,7 @@ protected:
     tile::GenericOp nest;             ///< whose iterations these are; null: none
     const Coords *coords = nullptr;   ///< of the nest
     int64_t reg = -1;                 ///< of the iteration; -1: all, as vectors
+    const PackedValues *packed = nullptr;
   };
   Value lookup(Body &body, Value value);
   LogicalResult emitBodyBlock(Block &block, Body &body);
@@ -270,8 +304,9 @@ protected:
   LogicalResult emitBodyWhile(scf::WhileOp op, Body &body);
   LogicalResult emitGeneric(tile::GenericOp op);
   LogicalResult emitIterations(tile::GenericOp op, int64_t count, ArrayRef<SmallVector<int64_t>> places,
-                               MutableArrayRef<SmallVector<Value>> yields);
+                               MutableArrayRef<SmallVector<Value>> yields, const PackedValues &packed);
   bool isVectorBody(tile::GenericOp op);
+  SmallVector<SmallVector<int64_t>> registersOf(tile::GenericOp op);
   SmallVector<int64_t> matchRegisters(const Layout &iteration, AffineMap map, const Layout &operand,
                                       ArrayRef<int64_t> offsets = {});
   Value affine(AffineExpr expr, ArrayRef<Value> dims);
@@ -306,8 +341,10 @@ protected:
   SmallVector<Attribute> params;
   SmallVector<std::pair<unsigned, DictionaryAttr>> paramAttrs;
   llvm::DenseMap<Operation *, Value> ahead; ///< what split copies will store
-  Value warpHash;                           ///< of delays; null: none yet
-  Waves bankWaves;                          ///< of one warp's accesses to shared memory, each counted once
+  llvm::DenseMap<Operation *, SmallVector<BitFields>> fieldNests;
+  llvm::DenseMap<Operation *, FieldWords> fieldWords; ///< of conversions, where they have been read
+  Value warpHash;                                     ///< of delays; null: none yet
+  Waves bankWaves; ///< of one warp's accesses to shared memory, each counted once
   Block *entry = nullptr;
   Operation *entryEnd = nullptr; ///< parameters are cast in front of it
 };

@@ -85,7 +85,8 @@ static constexpr int64_t kIterationsAtOnce = 32;
 /// The body once for each of the first \p count registers. \p places: the register of each operand that is a
 /// tile; \p yields: per result, a value for each register.
 LogicalResult Emitter::emitIterations(GenericOp op, int64_t count, ArrayRef<SmallVector<int64_t>> places,
-                                      MutableArrayRef<SmallVector<Value>> yields) {
+                                      MutableArrayRef<SmallVector<Value>> yields,
+                                      const PackedValues &packed) {
   const Layout &l = op.getLayoutAttr().getLayout();
   ArrayRef<int64_t> domain = op.getDomain();
   Coords coords = coordsOf(l, domain.size());
@@ -107,6 +108,7 @@ LogicalResult Emitter::emitIterations(GenericOp op, int64_t count, ArrayRef<Smal
     body.nest = op;
     body.coords = &coords;
     body.reg = r;
+    body.packed = &packed;
     body.owner = owner;
     if (isReplicaRegister(l, r))
       body.owner = code.boolean(false);
@@ -144,6 +146,19 @@ LogicalResult Emitter::emitIterations(GenericOp op, int64_t count, ArrayRef<Smal
   return success();
 }
 
+/// For each operand that is a tile, the register of it that each register of the iteration meets.
+SmallVector<SmallVector<int64_t>> Emitter::registersOf(GenericOp op) {
+  SmallVector<SmallVector<int64_t>> places;
+  for (auto [i, operand] :
+       llvm::enumerate(llvm::concat<Value>(llvm::to_vector(op.getIns()), llvm::to_vector(op.getOuts())))) {
+    auto type = dyn_cast<TileType>(operand.getType());
+    places.push_back(type ? matchRegisters(op.getLayoutAttr().getLayout(), op.getIndexingMaps()[i],
+                                           type.getLayout().getLayout())
+                          : SmallVector<int64_t>());
+  }
+  return places;
+}
+
 LogicalResult Emitter::emitGeneric(GenericOp op) {
   if (threads.oneLane)
     return unsupported(*op, "element-wise code in the load role");
@@ -156,24 +171,22 @@ LogicalResult Emitter::emitGeneric(GenericOp op) {
   int64_t regs = l.inSize(DimId::Reg);
   Coords coords = coordsOf(l, domain.size());
   Block &block = op.getBody().front();
-  // Which register of each tile operand.
-  SmallVector<SmallVector<int64_t>> places;
-  for (auto [i, operand] :
-       llvm::enumerate(llvm::concat<Value>(llvm::to_vector(op.getIns()), llvm::to_vector(op.getOuts())))) {
-    SmallVector<int64_t> place;
-    if (auto type = dyn_cast<TileType>(operand.getType())) {
-      place = matchRegisters(l, op.getIndexingMaps()[i], type.getLayout().getLayout());
-      if (llvm::is_contained(place, -1))
-        return op.emitError() << "[E0505] operand " << i << " of this nest lies in other threads ("
-                              << type.getLayout().getLayout().str() << " against " << l.str() << ")";
+  SmallVector<SmallVector<int64_t>> places = registersOf(op);
+  for (auto [i, place] : llvm::enumerate(places))
+    if (llvm::is_contained(place, -1)) {
+      Value operand = i < op.getIns().size() ? op.getIns()[i] : op.getOuts()[i - op.getIns().size()];
+      return op.emitError() << "[E0505] operand " << i << " of this nest lies in other threads ("
+                            << cast<TileType>(operand.getType()).getLayout().getLayout().str() << " against "
+                            << l.str() << ")";
     }
-    places.push_back(place);
-  }
   unsigned numIns = op.getIns().size();
   SmallVector<Value> results(op.getOuts().size());
   auto yieldOf = [&](unsigned i) { return block.getTerminator()->getOperand(i); };
 
-  if (isVectorBody(op)) {
+  PackedValues packed;
+  if (failed(emitBitFields(op, packed)))
+    return failure();
+  if (packed.values.empty() && isVectorBody(op)) {
     Body body;
     body.lanes = regs;
     body.nest = op;
@@ -213,10 +226,11 @@ LogicalResult Emitter::emitGeneric(GenericOp op) {
   } else {
     SmallVector<SmallVector<Value>> yields(results.size());
     // Without a fragment among the operands nothing names registers: many become a loop.
-    bool loops = results.empty() && llvm::none_of(op.getIns().getTypes(), llvm::IsaPred<TileType>);
+    bool loops = results.empty() && packed.values.empty() &&
+                 llvm::none_of(op.getIns().getTypes(), llvm::IsaPred<TileType>);
     LogicalResult done = success();
     forRegisters(l, loops ? kIterationsAtOnce : regs,
-                 [&](int64_t count) { done = emitIterations(op, count, places, yields); });
+                 [&](int64_t count) { done = emitIterations(op, count, places, yields, packed); });
     if (failed(done))
       return failure();
     for (unsigned i = 0; i < results.size(); ++i)

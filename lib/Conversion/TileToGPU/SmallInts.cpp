@@ -29,28 +29,11 @@ static ConstantIntRanges rangeOf(Value v, unsigned depth = 0) {
   return all;
 }
 
-namespace {
-/// A power of two of some float type whose mantissa holds integers up to `most`.
-struct Holder {
-  int64_t bits, value, most;
-};
-} // namespace
-
-static std::optional<Holder> holderOf(Type type) {
-  if (type.isF32())
-    return Holder{0x4B000000, 1 << 23, (1 << 23) - 1};
-  if (type.isF16())
-    return Holder{0x6400, 1 << 10, (1 << 10) - 1};
-  if (type.isBF16())
-    return Holder{0x4300, 1 << 7, (1 << 7) - 1};
-  return std::nullopt;
-}
-
 Value Emitter::smallIntToFloat(Operation &op, Value operand) {
   if (target.family != Family::NVIDIA || !isa<arith::SIToFPOp, arith::UIToFPOp>(op))
     return {};
   Type from = op.getOperand(0).getType(), to = op.getResult(0).getType();
-  std::optional<Holder> holder = holderOf(to);
+  std::optional<FloatHolder> holder = holderOf(to);
   if (!holder || !from.isInteger() || from.getIntOrFloatBitWidth() < 8)
     return {};
   ConstantIntRanges range = rangeOf(op.getOperand(0));
@@ -61,7 +44,8 @@ Value Emitter::smallIntToFloat(Operation &op, Value operand) {
     return {};
   int64_t least = isSigned ? low.getSExtValue() : low.getZExtValue();
   int64_t most = isSigned ? high.getSExtValue() : int64_t(high.getLimitedValue(INT64_MAX));
-  if (least < -holder->most || most > holder->most || most - least > holder->most)
+  int64_t span = holder->value - 1;
+  if (least < -span || most > span || most - least > span)
     return {};
   int64_t bits = to.getIntOrFloatBitWidth(), width = from.getIntOrFloatBitWidth();
   bool isVector = Code::isVector(operand);
@@ -77,7 +61,7 @@ Value Emitter::smallIntToFloat(Operation &op, Value operand) {
     v = arith::ExtUIOp::create(code.b, code.loc, typed(carrier), v);
   else if (width > bits)
     v = arith::TruncIOp::create(code.b, code.loc, typed(carrier), v);
-  v = code.fold<arith::OrIOp>(v, number(carrier, holder->bits));
+  v = code.fold<arith::OrIOp>(v, number(carrier, holder->pattern));
   v = arith::BitcastOp::create(code.b, code.loc, typed(to), v);
   Value base = arith::ConstantOp::create(code.b, code.loc, code.b.getFloatAttr(to, holder->value - least));
   return arith::SubFOp::create(code.b, code.loc, v, isVector ? code.broadcast(base, lanes) : base);

@@ -11,6 +11,25 @@ Value NVVMEmitter::threadId() { return NVVM::ThreadIdXOp::create(code.b, code.lo
 Value NVVMEmitter::blockId() { return NVVM::BlockIdXOp::create(code.b, code.loc, code.b.getI32Type()); }
 Value NVVMEmitter::gridSize() { return NVVM::GridDimXOp::create(code.b, code.loc, code.b.getI32Type()); }
 
+Value NVVMEmitter::permuteBytes(Value x, Value y, Value selector) {
+  return LLVM::CallIntrinsicOp::create(code.b, code.loc, code.b.getI32Type(),
+                                       code.b.getStringAttr("llvm.nvvm.prmt"), ValueRange{x, y, selector})
+      .getResult(0);
+}
+
+/// ptxas makes two instructions of an and and an or with numbers; given one lop3 it keeps a number in a
+/// register.
+Value NVVMEmitter::andOr(Value x, int64_t mask, int64_t bits) {
+  auto op = LLVM::InlineAsmOp::create(
+      code.b, code.loc, TypeRange(code.b.getI32Type()),
+      ValueRange{x, code.i32(int32_t(mask)), code.i32(int32_t(bits))},
+      code.b.getStringAttr("lop3.b32 $0, $1, $2, $3, 0xEA;"), code.b.getStringAttr("=r,r,n,n"),
+      /*has_side_effects=*/UnitAttr(), UnitAttr(),
+      LLVM::TailCallKindAttr::get(code.b.getContext(), LLVM::TailCallKind::None),
+      LLVM::AsmDialectAttr::get(code.b.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
+  return op.getResult(0);
+}
+
 Value NVVMEmitter::shuffleXor(Value word, int64_t mask) {
   return NVVM::ShflOp::create(code.b, code.loc, word.getType(), code.i32(-1), word, code.i32(mask),
                               code.i32(31), NVVM::ShflKind::bfly, UnitAttr());
@@ -34,9 +53,9 @@ Value NVVMEmitter::opaque(Value value) {
 Value NVVMEmitter::ownRegisters(Value vector) {
   Type word = code.b.getI32Type();
   Value zero = NVVM::BlockIdYOp::create(code.b, code.loc, word);
-  int64_t count = cast<VectorType>(vector.getType()).getNumElements();
-  Value bits = code.exor(code.bitcast(vector, word), code.broadcast(zero, count));
-  return code.bitcast(bits, code.b.getF32Type());
+  Value bits = code.bitcast(vector, word);
+  bits = code.exor(bits, code.broadcast(zero, cast<VectorType>(bits.getType()).getNumElements()));
+  return code.bitcast(bits, cast<VectorType>(vector.getType()).getElementType());
 }
 
 void NVVMEmitter::barrier(Value id, int64_t count) {

@@ -18,6 +18,8 @@ protected:
   Value blockId() override;
   Value gridSize() override;
   Value shuffleXor(Value word, int64_t mask) override;
+  Value permuteBytes(Value x, Value y, Value selector) override;
+  Value andOr(Value x, int64_t mask, int64_t bits) override;
   Value shuffleFrom(Value word, Value lane) override;
   Value opaque(Value value) override;
   Value ownRegisters(Value vector) override;

@@ -7,6 +7,7 @@
 #include "../../Dialect/Tile/Transforms/ThreadLayouts.h"
 #include "NVVMEmitter.h"
 #include "Product.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace tilec;
@@ -133,6 +134,18 @@ static Value descriptorStart(Code &c, Value address, const WgmmaDesc &d) {
   return c.fold<arith::OrIOp>(wide, c.i64(int64_t(d.bits(0))));
 }
 
+/// Sums that start at zero need no registers set to it: the first instruction overwrites what is in them.
+/// Zeros that several products have in common would also tie their registers to each other.
+static bool startsFresh(Code &c, SmallVector<Value> &acc) {
+  if (acc.empty() || !llvm::all_of(acc, [](Value v) {
+        return matchPattern(v, m_AnyZeroFloat()) || matchPattern(v, m_Zero());
+      }))
+    return false;
+  for (Value &v : acc)
+    v = LLVM::UndefOp::create(c.b, c.loc, v.getType());
+  return true;
+}
+
 LogicalResult NVVMEmitter::issueWgmma(Product &p, SmallVector<Value> &acc) {
   int64_t n = p.inst.getShape()[1], kInst = p.inst.getShape()[2];
   Type accElement = p.acc.getElementType();
@@ -190,9 +203,10 @@ LogicalResult NVVMEmitter::issueWgmma(Product &p, SmallVector<Value> &acc) {
                      "." + dt + "." + at + "." + bt;
   bool hasTrans = at == "f16" || at == "bf16";
   int64_t steps = p.b.k / kInst;
+  bool isFresh = startsFresh(code, acc);
   tieWait(acc, "wgmma.fence.sync.aligned;");
   Value scale;
-  if (p.clear)
+  if (p.clear && !isFresh)
     scale =
         arith::ExtUIOp::create(code.b, code.loc, code.b.getI32Type(), code.exor(p.clear, code.boolean(true)));
   for (int64_t k = 0; k < steps; ++k)
@@ -222,7 +236,7 @@ LogicalResult NVVMEmitter::issueWgmma(Product &p, SmallVector<Value> &acc) {
       if (scale && k == 0)
         text += "setp.ne.b32 p, " + operand(scale, "r") + ", 0;\n\t";
       else
-        text += "setp.ne.b32 p, 1, 0;\n\t";
+        text += isFresh && k == 0 ? "setp.ne.b32 p, 0, 0;\n\t" : "setp.ne.b32 p, 1, 0;\n\t";
       text += name + " {";
       for (size_t i = 0; i < words.size(); ++i)
         text += (i ? ", $" : "$") + std::to_string(i);

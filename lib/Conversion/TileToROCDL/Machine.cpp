@@ -36,6 +36,16 @@ Value ROCDLEmitter::rowMove(Value word, int64_t control) {
                    {code.i32(0), word, code.i32(control), all, all, bound});
 }
 
+/// v_perm_b32 has a byte for each digit of the selector, and the words the other way round.
+Value ROCDLEmitter::permuteBytes(Value x, Value y, Value selector) {
+  Value spread;
+  for (int64_t digit = 0; digit < 4; ++digit) {
+    Value nibble = code.fold<arith::AndIOp>(selector, code.i32(int64_t(0xf) << 4 * digit));
+    spread = code.add(spread, digit ? code.fold<arith::ShLIOp>(nibble, code.i32(4 * digit)) : nibble);
+  }
+  return intrinsic("amdgcn.perm", code.b.getI32Type(), {y, x, spread});
+}
+
 /// Within a row of 16 lanes by DPP, within 32 by ds_swizzle, across the halves by ds_bpermute.
 Value ROCDLEmitter::shuffleXor(Value word, int64_t mask) {
   constexpr int64_t quadPerm1032 = 0xb1, quadPerm2301 = 0x4e, rowRotate8 = 0x128;

@@ -19,6 +19,7 @@ protected:
   Value blockId() override;
   Value gridSize() override;
   Value shuffleXor(Value word, int64_t mask) override;
+  Value permuteBytes(Value x, Value y, Value selector) override;
   Value shuffleFrom(Value word, Value lane) override;
   void barrier(Value id, int64_t threads) override;
   void warpBarrier() override;

@@ -338,6 +338,22 @@ def orders():
         same(f"orders of {n}, {low}, {wide}", p, sum((t + 0 * key) << k for k, t in enumerate(tests)).astype(np.int32))
 
 
+def bit_fields():
+    q = rng.integers(0, 256, (32, 64)).astype(np.uint8)
+    w = rng.integers(0, 2**32, (32, 16)).astype(np.uint32)
+    h = rng.integers(-(2**15), 2**15, (32, 64)).astype(np.int16)
+    x, y, z = np.zeros((32, 128), np.float16), np.zeros((32, 128), np.float32), np.zeros((32, 128), np.float32)
+    p, r = np.zeros((32, 64), np.float32), np.zeros((32, 64), np.float32)
+    run("bit_fields", q, w, h, x, y, z, p, r)
+    nibbles = np.stack([q & 15, q >> 4], 2).reshape(32, 128).astype(np.int32)
+    same("float16", x, (nibbles - 8).astype(np.float16))
+    backward = np.stack([q >> 4, q & 15], 2).reshape(32, 128)[::-1].astype(np.int32)
+    same("bfloat16", y, (backward + 3).astype(np.float32))
+    same("float32", z, (np.stack([w >> 4 * i & 15 for i in range(8)], 2).reshape(32, 128).astype(np.int32) - 8).astype(np.float32))
+    same("fragment", p, (h.astype(np.int32) >> 9 & 31).astype(np.float32))
+    same("signed", r, ((h.astype(np.int32) >> 12) - 1).astype(np.float32))
+
+
 def far_products():
     """Copies that feed a product, from anywhere."""
     for m, n, k in [(80, 72, 136), (70, 67, 65)]:
@@ -357,6 +373,6 @@ def far_products():
 for test in (casts, integers_to_halves, divisions, rotate, scatter, run_time_extents, loops, transposed, extremes, reductions, select_and_slices,
              bools,
              float8, products, strided, several, nested, halves, choose, half_products, thin_products, edges, orders,
-             far_products):
+             far_products, bit_fields):
     test()
     print("ok", test.__name__)

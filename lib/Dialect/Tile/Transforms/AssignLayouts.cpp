@@ -10,9 +10,11 @@
 #include "ScheduleGPU.h"
 #include "SourceNames.h"
 #include "ThreadLayouts.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "tilec/Dialect/Tile/IR/KernelTarget.h"
 #include "tilec/Dialect/Tile/Transforms/Passes.h"
 #include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace tilec::tile {
 #define GEN_PASS_DEF_TILEASSIGNLAYOUTS
@@ -60,6 +62,7 @@ private:
   void convertOperands();
   void convertGeneric(GenericOp generic);
   unsigned classBytes(Value v);
+  int64_t bytesPerStep(Value v, unsigned axis);
 
   LaunchOp launch;
   ThreadLayouts layouts;
@@ -172,6 +175,36 @@ unsigned Assigner::classBytes(Value v) {
   return bytes;
 }
 
+/// By how much an index grows with one step along `axis` of its nest; 0 where that is not plain to see.
+static int64_t stepOf(Value index, BlockArgument axis) {
+  if (index == axis)
+    return 1;
+  Operation *op = index.getDefiningOp();
+  if (isa_and_nonnull<arith::AddIOp>(op))
+    return stepOf(op->getOperand(0), axis) + stepOf(op->getOperand(1), axis);
+  if (isa_and_nonnull<arith::MulIOp>(op))
+    if (std::optional<int64_t> factor = getConstantIntValue(op->getOperand(1)))
+      return *factor * stepOf(op->getOperand(0), axis);
+  return 0;
+}
+
+/// Bytes of shared memory that the nests of the class read in single elements while they take one step along
+/// an axis: lanes with vectors of more than 16 bytes between them wait for each other's banks.
+int64_t Assigner::bytesPerStep(Value v, unsigned axis) {
+  int64_t bytes = 1;
+  launch.walk([&](GenericOp nest) {
+    bool inClass = llvm::any_of(nest->getResults(), [&](Value result) { return key(result) == key(v); });
+    if (!inClass || axis >= nest.getDomain().size())
+      return;
+    nest.walk([&](ElemLoadOp load) {
+      if (auto type = dyn_cast<BufferType>(load.getSource().getType()); type && type.getRank())
+        bytes = std::max(bytes, stepOf(load.getIndices().back(), nest.getIndexArgs()[axis]) *
+                                    std::max<int64_t>(1, type.getElementType().getIntOrFloatBitWidth() / 8));
+    });
+  });
+  return std::min<int64_t>(llvm::PowerOf2Ceil(bytes), 16);
+}
+
 void Assigner::strictAnchors() {
   launch.walk([&](GemmOp gemm) {
     anchor(gemm.getResult(), layouts.accumulator(gemm));
@@ -201,8 +234,9 @@ void Assigner::softAnchors() {
     TileType source = reduce.getSource().getType();
     if (chosen.count(key(reduce.getSource())))
       return;
-    anchor(reduce.getSource(),
-           layouts.forReduction(source.getShape(), reduce.getAxis(), classBytes(reduce.getSource())));
+    unsigned bytes =
+        std::max<int64_t>(classBytes(reduce.getSource()), bytesPerStep(reduce.getSource(), reduce.getAxis()));
+    anchor(reduce.getSource(), layouts.forReduction(source.getShape(), reduce.getAxis(), bytes));
     propagate();
   });
   auto access = [&](Value v) {

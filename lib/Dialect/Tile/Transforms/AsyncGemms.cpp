@@ -1,9 +1,12 @@
 //===- AsyncGemms.cpp - products that only begin where they stand ------------===//
 // A product whose accumulator is carried around a loop and touched by nothing else stays in flight over the
 // trips: the slot of trip n is released when the product of trip n + 1 has begun, one group of products
-// always running (PTX ISA, "wgmma.wait_group"). Any other asynchronous product is awaited behind itself.
-#include "tilec/Dialect/Tile/IR/Tile.h"
+// always running (PTX ISA, "wgmma.wait_group"). One that nothing needs before the next product of its block
+// has begun is awaited there: what makes the operands of the next overlaps with it. Any other is awaited
+// behind itself.
+#include "LaunchFeatures.h"
 #include "tilec/Dialect/Tile/Transforms/Passes.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace tilec::tile {
 #define GEN_PASS_DEF_TILEASYNCGEMMS
@@ -67,8 +70,86 @@ static AwaitOp chainedTo(GemmOp gemm) {
   return await;
 }
 
-/// Begins and awaits in one place; what it read is free behind it.
-static void awaitInPlace(GemmOp gemm) {
+/// What has to stand behind the wait for a product that is still running when the next begins.
+struct Overlap {
+  GemmOp next; ///< null: it ends before anything else
+  SmallVector<Operation *> users;
+};
+
+/// Does the op write what the product reads, other than by refilling a slot?
+static bool overwritesOperand(Operation *op, GemmOp gemm) {
+  auto result = op->walk([&](Operation *inner) {
+    Value dest = llvm::TypeSwitch<Operation *, Value>(inner)
+                     .Case<StoreOp, CopyOp, ElemStoreOp, AtomicOp, ElemAtomicOp>(
+                         [](auto o) -> Value { return o.getDest(); })
+                     .Default([](Operation *) { return Value(); });
+    bool hits = dest && isa<BufferType>(dest.getType()) &&
+                llvm::any_of(ArrayRef<Value>{gemm.getA(), gemm.getB()}, [&](Value operand) {
+                  return isa<BufferType>(operand.getType()) && rootBuffer(operand) == rootBuffer(dest);
+                });
+    return hits ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
+/// The next product of the block, if what the threads compute from this one can wait until that has begun.
+static Overlap overlapOf(GemmOp gemm) {
+  Overlap overlap;
+  llvm::SmallPtrSet<Value, 4> late = {gemm.getResult()};
+  auto needs = [&](Operation *op) {
+    bool any = false;
+    op->walk([&](Operation *inner) {
+      any |= llvm::any_of(inner->getOperands(), [&](Value v) { return late.contains(v); });
+    });
+    return any;
+  };
+  for (Operation *op = gemm->getNextNode(); op && !op->hasTrait<OpTrait::IsTerminator>();
+       op = op->getNextNode()) {
+    if (auto next = dyn_cast<GemmOp>(op); next && isAsync(next)) {
+      if (!needs(next))
+        overlap.next = next;
+      return overlap;
+    }
+    bool holdsProducts = op->getNumRegions() && !isa<GenericOp>(op);
+    if (holdsProducts || overwritesOperand(op, gemm))
+      return overlap;
+    if (!needs(op))
+      continue;
+    if (!isa<GenericOp, SliceOp>(op) || !isPure(op))
+      return overlap;
+    overlap.users.push_back(op);
+    late.insert(op->result_begin(), op->result_end());
+  }
+  return overlap;
+}
+
+/// Begins it; the wait and what needs it, releases included, follow the beginning of the next product. The
+/// last op of these.
+static Operation *awaitBehindNext(GemmOp gemm, const Overlap &overlap) {
+  OpBuilder b(gemm);
+  Location loc = gemm.getLoc();
+  Type future = FutureType::get(b.getContext(), gemm.getAcc().getType());
+  auto async = begin(b, gemm, InFlightOp::create(b, loc, future, gemm.getAcc()));
+  b.setInsertionPointAfter(overlap.next);
+  auto await = AwaitOp::create(b, loc, gemm.getResult().getType(), async.getResult(), b.getI64IntegerAttr(1));
+  Operation *last = await;
+  for (Operation *user : overlap.users) {
+    user->moveAfter(last);
+    last = user;
+  }
+  for (ReleaseOp release : releasesOf(gemm)) {
+    release.getTokensMutable().append(async.getToken());
+    if (release->isBeforeInBlock(await))
+      release->moveAfter(await);
+  }
+  gemm.getResult().replaceAllUsesWith(await.getTile());
+  gemm.erase();
+  return last;
+}
+
+/// Begins and awaits in one place, but for what stands behind it for the sake of the product before, up to
+/// `after`; what it read is free behind it.
+static void awaitInPlace(GemmOp gemm, Operation *after) {
   OpBuilder b(gemm);
   Location loc = gemm.getLoc();
   AwaitOp before = chainedTo(gemm);
@@ -77,6 +158,8 @@ static void awaitInPlace(GemmOp gemm) {
                                              gemm.getAcc())
                               .getFuture();
   auto async = begin(b, gemm, future);
+  if (after)
+    b.setInsertionPointAfter(after);
   Value tile = AwaitOp::create(b, loc, gemm.getResult().getType(), async.getResult(), b.getI64IntegerAttr(0));
   for (ReleaseOp release : releasesOf(gemm))
     release.getTokensMutable().append(async.getToken());
@@ -187,11 +270,16 @@ struct AsyncGemms : tilec::tile::impl::TileAsyncGemmsBase<AsyncGemms> {
       if (isAsync(gemm))
         gemms.push_back(gemm);
     });
-    for (GemmOp gemm : gemms)
+    Operation *last = nullptr; // of what waits for the product before and stands behind this one
+    for (GemmOp gemm : gemms) {
+      Operation *behind = std::exchange(last, nullptr);
       if (staysInFlight(gemm))
         keepInFlight(gemm);
+      else if (Overlap overlap = overlapOf(gemm); overlap.next)
+        last = awaitBehindNext(gemm, overlap);
       else
-        awaitInPlace(gemm);
+        awaitInPlace(gemm, behind);
+    }
   }
 };
 } // namespace

@@ -193,7 +193,7 @@ private:
 void BufferAssigner::follow(Value buffer, BufferUse &use) {
   for (Operation *user : buffer.getUsers()) {
     use.users.push_back(user);
-    // A part begins anywhere: only in plain memory is its address a sum of offset and place.
+    // A part may begin anywhere: only in plain memory is its address a sum of offset and place.
     if (isa<SubbufferOp, RecastBufferOp>(user)) {
       use.reshaped = true;
       follow(user->getResult(0), use);
@@ -318,12 +318,28 @@ static Layout kOutermost(int64_t extent, int64_t depth) {
   return b.known();
 }
 
+/// Boxes of the copy engine side by side, their rows as they are. Its swizzles repeat every 8 rows, by
+/// address: slots of fewer rows would each have another.
+static std::optional<Layout> plainBoxes(int64_t rows, int64_t columns, unsigned bytes) {
+  for (int64_t width : {256, 128, 64, 32, 16, 8})
+    if (columns % width == 0 && width * bytes % 16 == 0)
+      return LayoutBuilder()
+          .out(DimId::Offset, rows * columns)
+          .digit(DimId::D0, rows, {{DimId::Offset, width}})
+          .digit(DimId::D1, width, {{DimId::Offset, 1}})
+          .digit(DimId::D1, columns / width, {{DimId::Offset, rows * width}})
+          .known();
+  return std::nullopt;
+}
+
 Layout BufferAssigner::choose(const BufferUse &use) {
   auto type = cast<BufferType>(use.buffer.getType());
   ArrayRef<int64_t> shape = type.getShape();
   SmallVector<int64_t> real = dropOnes(shape);
   unsigned bytes = bytesOf(type.getElementType());
-  if (use.reshaped || real.size() != 2)
+  // Parts that matrix operands can be lie like the whole.
+  int64_t parts = use.reshaped && use.wgmma ? columnsOfParts(use.buffer) : 0;
+  if ((use.reshaped && !parts) || real.size() != 2)
     return rowMajorOf(shape);
   bool threadsRead = (use.plain.kSlow || use.plain.kFast) && !use.wgmma;
   if (threadsRead && !use.plain.kSlow && real.size() == shape.size())
@@ -332,7 +348,10 @@ Layout BufferAssigner::choose(const BufferUse &use) {
     return rowMajorOf(shape);
   if (use.canonical) {
     int64_t columns = std::gcd(columnsOfGroup(use, real[1]), columnsOfInstruction(use, real[1]));
-    unsigned swizzle = widestSwizzle(real[0], columns, bytes);
+    unsigned swizzle = widestSwizzle(real[0], std::gcd(columns, parts), bytes);
+    if (!use.wgmma && real[0] % 8)
+      if (std::optional<Layout> boxes = plainBoxes(real[0], real[1], bytes))
+        return restoreOnes(*boxes, shape);
     // Rows of n (or m) elements, an odd multiple of 8, split into core matrices only.
     if (use.wgmma && !swizzle && real[1] * bytes % 16 == 0)
       swizzle = 16;
@@ -365,9 +384,14 @@ Layout BufferAssigner::choose(const BufferUse &use) {
   return rowMajorOf(shape);
 }
 
-/// Part of a buffer that is row-major or itself such a part; axes of one element may be dropped.
+/// Part of a buffer that is row-major or itself such a part; axes of one element may be dropped. Of one in
+/// pieces of 8 swizzled rows: a part of whole pieces.
 static Layout partOf(const Layout &l, ArrayRef<int64_t> shape, SubbufferOp sub) {
   ArrayRef<int64_t> extents = sub.getExtents(), kept = sub.getResult().getType().getShape();
+  if (l.zone(DimId::Offset))
+    if (auto rows = l.lowPart(DimId::D0, extents[0]); succeeded(rows))
+      if (auto part = rows->lowPart(DimId::D1, extents[1]); succeeded(part))
+        return *part;
   SmallVector<DimValue> dims;
   SmallVector<int64_t> strides;
   for (auto [axis, extent] : llvm::enumerate(extents)) {

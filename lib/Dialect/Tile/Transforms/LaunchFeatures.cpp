@@ -1,6 +1,10 @@
 //===- LaunchFeatures.cpp - what a launch does, as far as schedules care -----===//
 #include "LaunchFeatures.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <array>
+#include <numeric>
 
 using namespace mlir;
 using namespace tilec::tile;
@@ -109,6 +113,76 @@ SmallVector<Operation *> tilec::tile::bufferUsers(Value buffer) {
   SmallVector<Operation *> users;
   collectUsers(buffer, users);
   return users;
+}
+
+/// Folds a part of a buffer into the columns of those before it; 0 where it is no such part.
+static int64_t foldPart(int64_t columns, SubbufferOp part) {
+  ArrayRef<int64_t> shape = part.getSource().getType().getShape(), extents = part.getExtents();
+  if (shape.size() != 2 || part.getResult().getType().getRank() != 2)
+    return 0;
+  std::optional<int64_t> row = getConstantIntValue(part.getOffsets()[0]),
+                         column = getConstantIntValue(part.getOffsets()[1]);
+  bool whole = row && column && *row % 8 == 0 && extents[0] % 8 == 0 && shape[0] % extents[0] == 0 &&
+               shape[1] % extents[1] == 0;
+  return whole ? std::gcd(std::gcd(columns, *column), extents[1]) : 0;
+}
+
+int64_t tilec::tile::columnsOfParts(Value buffer) {
+  int64_t columns = 0;
+  for (Operation *user : bufferUsers(buffer)) {
+    if (isa<RecastBufferOp>(user))
+      return 0;
+    if (auto part = dyn_cast<SubbufferOp>(user); part && !(columns = foldPart(columns, part)))
+      return 0;
+  }
+  return columns;
+}
+
+/// What carry `i` of a loop can hold.
+static std::array<Value, 2> carried(scf::ForOp loop, unsigned i) {
+  return {loop.getInitArgs()[i], loop.getYieldedValues()[i]};
+}
+
+/// Is the tile made without any product? Through loops, branches and nests.
+static bool needsNoProduct(Value tile) {
+  llvm::SetVector<Value> needed;
+  needed.insert(tile);
+  for (unsigned next = 0; next < needed.size(); ++next) {
+    Operation *op = needed[next].getDefiningOp();
+    auto argument = dyn_cast<BlockArgument>(needed[next]);
+    if (argument)
+      op = argument.getOwner()->getParentOp();
+    if (isa<GemmOp>(op))
+      return false;
+    if (isa<LaunchOp, KernelOp>(op))
+      continue;
+    auto loop = dyn_cast<scf::ForOp>(op);
+    if (loop && !argument)
+      needed.insert_range(carried(loop, cast<OpResult>(needed[next]).getResultNumber()));
+    else if (loop && argument != loop.getInductionVar())
+      needed.insert_range(carried(loop, argument.getArgNumber() - 1));
+    else if (!loop)
+      op->walk([&](Operation *inner) { needed.insert_range(inner->getOperands()); });
+  }
+  return true;
+}
+
+bool tilec::tile::hasChainedProducts(const LaunchFeatures &features) {
+  if (features.gemms.size() < 2)
+    return false;
+  auto isInput = [&](Value operand) {
+    if (isa<TileType>(operand.getType()))
+      return needsNoProduct(operand);
+    return llvm::all_of(bufferUsers(rootBuffer(operand)), [&](Operation *user) {
+      auto copy = dyn_cast<CopyOp>(user);
+      return isa<GemmOp, LoadOp, ElemLoadOp, SubbufferOp>(user) ||
+             (copy && isa<ViewType>(copy.getSource().getType()));
+    });
+  };
+  return !features.reduces.empty() || !llvm::all_of(features.gemms, [&](const GemmFeature &g) {
+    GemmOp gemm = g.op;
+    return isInput(gemm.getA()) && isInput(gemm.getB());
+  });
 }
 
 static CopyFeature describeCopy(CopyOp copy) {

@@ -70,6 +70,14 @@ OperandAxes plainOperandAxes(mlir::Value buffer);
 /// Everything that uses a buffer, through its aliases too; the aliases themselves are among them.
 llvm::SmallVector<mlir::Operation *> bufferUsers(mlir::Value buffer);
 
+/// Where all that aliases a buffer of two axes are parts of it that matrix operands can be, whole groups of 8
+/// rows and of columns at places known now: the columns in whose multiples they begin and end. 0 otherwise.
+int64_t columnsOfParts(mlir::Value buffer);
+
+/// Does a product read what another one computed, or statistics of it? Its tiles then have to stay in the
+/// threads where that left them.
+bool hasChainedProducts(const LaunchFeatures &features);
+
 /// The view behind casts of alignment and safe value; a reshape stands for itself.
 mlir::Value rootView(mlir::Value view);
 

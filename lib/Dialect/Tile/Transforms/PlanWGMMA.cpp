@@ -24,10 +24,15 @@ bool tilec::tile::hasMatrixTypes(const GemmFeature &g) {
 
 int64_t tilec::tile::matrixDepth(const GemmFeature &g) { return wgmmaK(g.a.getIntOrFloatBitWidth()); }
 
-/// A buffer with parts, or seen in two shapes, lies row by row (BufferLayouts.cpp); no wgmma reads that.
+/// A buffer seen in two shapes, or with parts that do not consist of 8 rows of 32 bytes, lies row by row
+/// (BufferLayouts.cpp); no wgmma reads that.
 static bool liesInRows(Value operand) {
-  return isa<BufferType>(operand.getType()) &&
-         llvm::any_of(bufferUsers(rootBuffer(operand)), llvm::IsaPred<SubbufferOp, RecastBufferOp>);
+  if (!isa<BufferType>(operand.getType()))
+    return false;
+  Value root = rootBuffer(operand);
+  int64_t columns = columnsOfParts(root), bits = getElementTypeOf(root.getType()).getIntOrFloatBitWidth();
+  return llvm::any_of(bufferUsers(root), llvm::IsaPred<SubbufferOp, RecastBufferOp>) &&
+         (columns == 0 || columns * bits % 256 != 0);
 }
 
 /// Do the rows of that operand run along k?
@@ -169,14 +174,14 @@ std::optional<WGMMAPlan> tilec::tile::planWGMMA(const LaunchFeatures &features, 
   auto legal = [&](bool swapped) {
     return llvm::all_of(features.gemms, [&](const GemmFeature &g) { return isLegal(g, swapped); });
   };
-  bool chained = features.gemms.size() > 1 || features.gemms.front().aInRegisters;
+  bool chained = hasChainedProducts(features) || features.gemms.front().aInRegisters;
   int64_t m = features.gemms.front().m, n = features.gemms.front().n;
   for (const GemmFeature &g : features.gemms)
     m = std::min(m, g.m);
   bool integers = llvm::any_of(features.gemms, [](const GemmFeature &g) { return g.a.isInteger(8); });
   Orientation straight{m, n, integers}, turned{n, m, integers};
   straight.split(features, hints, chained);
-  turned.split(features, hints, chained || features.gemms.front().bInRegisters);
+  turned.split(features, hints, chained);
   bool canTurn = !chained && legal(true);
   if (legal(false) && !(canTurn && turned.cycles() < straight.cycles()))
     return WGMMAPlan{false, straight.rowGroups, straight.columnGroups, integers};

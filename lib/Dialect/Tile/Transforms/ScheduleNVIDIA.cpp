@@ -270,20 +270,24 @@ Staging Scheduler::stagingOf(LaunchOp l, Width width) const {
 
 /// 65536 registers over the block: what setmaxnreg leaves to the load role goes to the computing ones. A load
 /// role that splits numbers of `splits` operands is as many warp groups and needs registers for them; one
-/// that brings an epilogue's operands in between has more loops, and their addresses, to hold.
-static std::pair<int64_t, int64_t> roleRegisters(int64_t groups, int64_t splits, bool epilogue) {
+/// that brings an epilogue's operands in between has more loops, and their addresses, to hold, one that
+/// copies more than two tensors more addresses.
+static std::pair<int64_t, int64_t> roleRegisters(int64_t groups, int64_t splits, bool epilogue,
+                                                 int64_t copies) {
   if (splits && groups > 2)
     return {96, 96};
   if (splits)
     return groups == 1 ? std::pair<int64_t, int64_t>(96, 240)
                        : std::pair<int64_t, int64_t>(splits == 1 ? 88 : 96, splits == 1 ? 208 : 160);
+  int64_t load = copies > 2 ? 56 : 40;
   switch (groups) {
   case 1:
-    return {epilogue ? 72 : 40, 240};
+    return {epilogue ? 72 : load, 240};
   case 2:
-    return epilogue ? std::pair<int64_t, int64_t>(72, 216) : std::pair<int64_t, int64_t>(40, 232);
+    return epilogue ? std::pair<int64_t, int64_t>(72, 216)
+                    : std::pair<int64_t, int64_t>(load, copies > 2 ? 224 : 232);
   default:
-    return {epilogue ? 56 : 40, 152};
+    return {epilogue ? 56 : load, 152};
   }
 }
 
@@ -296,13 +300,14 @@ LogicalResult Scheduler::write(KernelOp k, Width width) {
   Staging beside = stagingOf(l, width);
   if (roles) {
     int64_t split = splits() ? std::min<int64_t>(features.splits.size(), 2) : 0;
-    auto [loadRegs, computeRegs] = roleRegisters(plan.warps / 4, split, !beside.loads.empty());
+    auto [loadRegs, computeRegs] =
+        roleRegisters(plan.warps / 4, split, !beside.loads.empty(), features.copies.size());
     int64_t loadWarps = 4 * std::max<int64_t>(split, 1);
     roleList = {RoleAttr::get(c, RoleKind::load, loadWarps, loadRegs),
                 RoleAttr::get(c, RoleKind::compute, plan.warps, computeRegs)};
     threads += 32 * loadWarps;
   }
-  bool chained = features.gemms.size() > 1 && !splits();
+  bool chained = hasChainedProducts(features) && !splits();
   bool persistent = hints.persistent.value_or(roles);
   RasterAttr raster;
   if (persistent)

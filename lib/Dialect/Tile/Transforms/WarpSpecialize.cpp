@@ -106,6 +106,24 @@ static bool followsOnce(const RingPlan &plan, const Fill &fill) {
   return plan.fills.front().op->getBlock() == fill.op->getBlock() && once;
 }
 
+/// Does the engine bring both in one after the other, into rings of many slots? Then it does not matter that
+/// a slot is held until the last of its buffers has been read, and one barrier round trip is cheaper than
+/// two.
+static bool arriveTogether(const RingPlan &plan, const Fill &fill) {
+  constexpr int64_t manySlots = 4;
+  if (plan.depth < manySlots || plan.depth != depthOf(fill.op))
+    return false;
+  auto isTMA = [](Operation *op) {
+    auto copy = dyn_cast<CopyOp>(op);
+    return copy && copy.getEngine() == Engine::tma;
+  };
+  Operation *before = plan.fills.back().op;
+  if (before->getBlock() != fill.op->getBlock() || !isTMA(before) || !isTMA(fill.op))
+    return false;
+  return llvm::all_of(llvm::make_range(before->getIterator(), fill.op->getIterator()),
+                      [&](Operation &op) { return isTMA(&op) || isPure(&op); });
+}
+
 /// Puts the copy into the ring of those whose buffers have the same first and last reader: one barrier round
 /// trip for all. `latest`: the ring of the copy before.
 static void addToRing(const Fill &fill, SmallVectorImpl<RingPlan> &plans, size_t &latest) {
@@ -126,7 +144,9 @@ static void addToRing(const Fill &fill, SmallVectorImpl<RingPlan> &plans, size_t
   auto it = llvm::find_if(plans, [&](RingPlan &p) {
     return p.first == first && p.last == last && p.fills.front().op->getBlock() == block && first != fill.op;
   });
-  if (it == plans.end() && !plans.empty() && first != fill.op && followsOnce(plans[latest], fill)) {
+  bool joins = !plans.empty() && first != fill.op &&
+               (followsOnce(plans[latest], fill) || arriveTogether(plans[latest], fill));
+  if (it == plans.end() && joins) {
     it = plans.begin() + latest;
     it->first = first->isBeforeInBlock(it->first) ? first : it->first;
     it->last = it->last->isBeforeInBlock(last) ? last : it->last;
