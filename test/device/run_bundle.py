@@ -58,7 +58,7 @@ class Run:
         """Runs harness/NAME; (ok, last line, what it wrote with --json, seconds)."""
         file = os.path.join(self.scratch, "one.json")
         command = [*tool, sys.executable, os.path.join(HERE, name), *map(str, args)]
-        if name in ("delays.py", "gemm_bench.py", "attention_bench.py", "precision.py"):
+        if name in ("delays.py", "gemm_bench.py", "attention_bench.py", "samples_bench.py", "precision.py"):
             command += ["--json", file]
         start = time.monotonic()
         try:
@@ -109,7 +109,7 @@ def correctness(run, o):
                   *[a for s in shapes for a in ("--shape", s)])
         if run.has("gemm_f16_nn"):
             check("gemm, large", "gemm.py", run.library("gemm"), *[a for s in LARGE for a in ("--shape", s)])
-        for sample in ("elementwise", "softmax", "attention"):
+        for sample in ("elementwise", "softmax", "attention", "batched", "int4"):
             if sample in run.contents["whole"]:
                 check(sample, "kernels.py", run.library("samples"), sample)
         if run.has("sgemm"):
@@ -210,6 +210,9 @@ def speed(run, o):
               "--shapes", SPEED[0], "--rounds", 15, "--rival", run.library("sgemm-pipelined"))
     if run.has("attention_f16_128", "attention_f16_64", "attention_f16_128_causal"):
         bench("attention f16 sm_90a", "attention_bench.py", "samples", "--image", "sm_90a")
+    for sample in ("int4", "batched"):
+        if run.contents[sample]:
+            bench("sample", "samples_bench.py", sample, sample)
 
 
 def float32(run, o):

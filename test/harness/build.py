@@ -3,7 +3,7 @@
 usage: build.py TILEC OUT.so SAMPLE... --rt LIBTILE_RT.a [--arch LIST] [--only PREFIX,..] [--tilec-args ..]
 
 SAMPLE is gemm, gemm-types (gemm on other element types), elementwise, softmax, attention, sgemm, epilogue, batched or int4; each
-is built in all the variants that its tests use.
+is built in all the variants that its tests use. batched-tiles and int4-tiles: in the tiles that are timed.
 """
 import argparse
 import concurrent.futures
@@ -17,6 +17,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 DTYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32"}
 TYPES = {"e4m3": ["-Ddt=float8_e4m3"], "e5m2": ["-Ddt=float8_e5m2"], "i8": ["-Ddt=int8"], "u8": ["-Ddt=uint8"],
          "tf32": ["-Ddt=float32", "-Dprecision=tf32"]}
+# Tiles of samples/int4 for so many rows.
+INT4 = {1: "16x64x512", 4: "16x64x512", 16: "16x64x512", 32: "32x64x512", 64: "64x64x256", 128: "64x128x256"}
 
 
 def variants(sample, arch):
@@ -49,6 +51,11 @@ def variants(sample, arch):
                  "int4": ["-Dmatmul_int4.BM=16", "-Dmatmul_int4.BN=64", "-Dmatmul_int4.BK=256", "-Dmatvec_int4.BN=4", "-Dmatvec_int4.BK=512",
                           "-Dstages=3"]}
         yield f"{sample}_f16", ["-Ddt=float16"] + tiles[sample]
+    elif sample == "int4-tiles":
+        for tile in sorted(set(INT4.values())):
+            yield f"int4_{tile}", [f"-Dmatmul_int4.{name}={size}" for name, size in zip(("BM", "BN", "BK"), tile.split("x"))]
+    elif sample == "batched-tiles":
+        yield "batched_auto", []
     elif sample == "sgemm":
         yield "sgemm", []
         yield "sgemm_4096", [f"-D{extent}=4096" for extent in "MNK"]

@@ -73,11 +73,11 @@ const MatrixInst *Scheduler::instOf(const GemmFeature &g, int64_t edge) const {
 /// chained product owns whole rows, so that the first one's result is the second one's operand as it lies.
 bool Scheduler::planGrid(int64_t edge, int64_t waves, double &bestCost) {
   int64_t m = features.gemms.front().m, n = features.gemms.front().n;
-  bool chained = false, better = false;
+  bool chained = hasChainedProducts(features), better = false;
   for (const GemmFeature &g : features.gemms) {
     if (!instOf(g, edge))
       return false;
-    chained |= g.aInRegisters || g.bInRegisters;
+    chained |= g.aInRegisters;
     m = std::min(m, g.m);
     n = std::min(n, g.n);
   }
