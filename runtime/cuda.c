@@ -67,12 +67,15 @@ static CUcontext find_context(const cuda_api *cu, const call_state *call, tile_s
 }
 
 static void cuda_leave(call_state *call) {
+  call->current = 0;
+  if (LIKELY(!call->restore))
+    return;
   tile_status status;
   const cuda_api *cu = tilert_cuda_driver(call->kernel->name, &status);
   CUcontext context;
-  if (cu && call->restore)
+  if (cu)
     cu->cuCtxPopCurrent(&context);
-  call->restore = call->current = 0;
+  call->restore = 0;
 }
 
 /* The tensors' device must be the stream's. */
@@ -379,7 +382,7 @@ static tile_status cuda_launch(call_state *call, const tile_gen_launch *launch, 
       return s;
   }
   uint64_t seed;
-  tilert_launch_params(v, values, maps, &seed, params);
+  void **used = tilert_launch_params(v, values, maps, &seed, params, plan);
   CUlaunchAttribute attribute;
   CUlaunchConfig config = {{(uint32_t)blocks, 1, 1},
                            {(uint32_t)v->threads, 1, 1},
@@ -393,7 +396,7 @@ static tile_status cuda_launch(call_state *call, const tile_gen_launch *launch, 
     attribute.value.number = 1;
     config.num_attributes = 1;
   }
-  CUresult error = cu->cuLaunchKernelEx(&config, call->loaded->functions[v->function], params, NULL);
+  CUresult error = cu->cuLaunchKernelEx(&config, call->loaded->functions[v->function], used, NULL);
   return LIKELY(!error) ? TILE_OK : tilert_cuda_fail(cu, call->kernel->name, "the launch", error);
 }
 
