@@ -126,6 +126,10 @@ static tile_status cuda_enter(call_state *call) {
     return s;
   int stream = is_real_stream(call->stream), direct = stream && cu->cuStreamGetDevice;
   if (direct) {
+    /* Where there is one device only, a stream is of no other. */
+    call->loaded = call->device == 0 ? tilert_loaded(call->library, BACKEND_CUDA, 0) : NULL;
+    if (LIKELY(call->loaded && call->loaded->only_device))
+      return TILE_OK;
     if (UNLIKELY((s = check_stream(cu, call))))
       return s;
     call->loaded = tilert_loaded(call->library, BACKEND_CUDA, call->device);
@@ -148,7 +152,7 @@ static tile_status cuda_enter(call_state *call) {
 
 static tile_status read_device(const cuda_api *cu, const char *kernel, int32_t device, device_traits *traits,
                                loaded_state *loaded) {
-  int32_t shared = 0, registers = 0;
+  int32_t shared = 0, registers = 0, devices = 0;
   CUdevice handle = 0;
   CUresult error = cu->cuDeviceGet(&handle, device);
   const struct {
@@ -161,8 +165,9 @@ static tile_status read_device(const cuda_api *cu, const char *kernel, int32_t d
                 {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, &registers}};
   for (size_t i = 0; !error && i < sizeof(wanted) / sizeof(wanted[0]); ++i)
     error = cu->cuDeviceGetAttribute(wanted[i].value, wanted[i].attribute, handle);
-  if (error)
+  if (error || (error = cu->cuDeviceGetCount(&devices)))
     return tilert_cuda_fail(cu, kernel, "reading the device's attributes", error);
+  loaded->only_device = devices == 1;
   traits->backend = BACKEND_CUDA;
   traits->shared_limit = loaded->shared_limit = shared;
   traits->register_limit = registers;

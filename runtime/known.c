@@ -73,16 +73,24 @@ static inline int64_t take_symbols(const known_call *known, int64_t *symbols) {
   return different;
 }
 
+/* A new stamp where tensors are all that the caller gives: scalars and pointers are not looked at here. */
+static void move_known(known_call *known, const byte_range *ranges) {
+  for (int32_t n = 0; n < known->num_tensors; ++n)
+    known->tensors[n].address = ranges[n].low;
+  known->stamp =
+      known->kernel->num_args == known->num_tensors && !known->given ? ++tilert_thread_memory->stamps : 0;
+}
+
 int tilert_accept_known(call_state *call, const tile_tensor *const *tensors, int64_t *symbols,
                         uint64_t *views) {
   const tile_gen_kernel *kernel = call->kernel;
-  const known_call *known = entry_of(kernel, tensors);
+  known_call *known = entry_of(kernel, tensors);
   const void *library = __atomic_load_n((void **)(void *)call->library->state, __ATOMIC_ACQUIRE);
   if (UNLIKELY(!known || known->kernel != kernel || !library || known->library != library))
     return 0;
   byte_range ranges[KNOWN_TENSORS];
   const uint64_t *from = known->views;
-  uint64_t different = 0;
+  uint64_t different = 0, moved = 0;
   int overflow = 0;
   for (int32_t n = 0; n < known->num_tensors; ++n) {
     const tile_tensor *t = tensors[n];
@@ -93,6 +101,7 @@ int tilert_accept_known(call_state *call, const tile_tensor *const *tensors, int
     overflow |= __builtin_add_overflow((uint64_t)(uintptr_t)t->data, t->byte_offset, &ranges[n].low);
     overflow |= __builtin_add_overflow(ranges[n].low, k->bytes, &ranges[n].high);
     different |= ranges[n].low & k->alignment;
+    moved |= ranges[n].low ^ k->address;
     views[0] = ranges[n].low;
     views += 1 + 2 * k->rank;
     from += 1 + 2 * k->rank;
@@ -101,6 +110,9 @@ int tilert_accept_known(call_state *call, const tile_tensor *const *tensors, int
     return 0;
   if (UNLIKELY(take_symbols(known, symbols)))
     return 0;
+  if (moved)
+    move_known(known, ranges);
+  call->stamp = known->stamp;
   call->shapes = known->shapes;
   call->backend = known->backend;
   call->device = tensors[0]->device.id;
@@ -153,4 +165,5 @@ void tilert_keep_known(const call_state *call, const tile_tensor *const *tensors
   known->device_bits = device_of(tensors[0]);
   known->library = library;
   known->kernel = kernel;
+  move_known(known, ranges);
 }

@@ -109,7 +109,11 @@ static COLD launch_plan *start_plan(launch_plan *plan, const call_state *call, c
   return plan;
 }
 
-launch_plan *tilert_take_plan(const call_state *call, const tile_gen_launch *launch, const uint64_t *values) {
+/* The first launch of a call follows from the arguments alone, so a stamp stands for its values. Later ones
+ * may stand in a loop. */
+launch_plan *tilert_take_plan(call_state *call, const tile_gen_launch *launch, const uint64_t *values) {
+  uint64_t stamp = call->stamp;
+  call->stamp = 0;
   thread_state *t = tilert_thread();
   if (UNLIKELY(!t || t->busy))
     return NULL;
@@ -117,7 +121,9 @@ launch_plan *tilert_take_plan(const call_state *call, const tile_gen_launch *lau
   launch_plan *plan = NULL;
   for (uint32_t way = 0; way < PLAN_WAYS; ++way) {
     plan = &t->plans[set][way];
-    if (LIKELY(is_for(plan, call, launch) && plan->variant && same_values(plan, launch, values))) {
+    if (LIKELY(is_for(plan, call, launch) && plan->variant &&
+               ((stamp && plan->stamp == stamp) || same_values(plan, launch, values)))) {
+      plan->stamp = stamp;
       t->older[set] = (uint8_t)(1 - way);
       t->busy = 1;
       return plan;
@@ -127,6 +133,8 @@ launch_plan *tilert_take_plan(const call_state *call, const tile_gen_launch *lau
   t->older[set] = (uint8_t)(1 - way);
   plan = start_plan(&t->plans[set][way], call, launch, values);
   t->busy = plan != NULL;
+  if (plan)
+    plan->stamp = stamp;
   return plan;
 }
 

@@ -36,6 +36,7 @@ typedef struct loaded_state {
   int32_t multiprocessors;
   int64_t shared_limit; /* bytes of shared memory one block may have */
   int32_t clear_small_map_bit;
+  int32_t only_device; /* CUDA: the process sees no other */
   int32_t num_images;
   int32_t num_functions;
   uint8_t *selected; /* num_images: is one of the images for this device */
@@ -61,6 +62,7 @@ typedef struct call_state {
   const tile_gen_kernel *kernel;
   const uint64_t *views;
   uint64_t shapes; /* a hash of all extents, or less of them */
+  uint64_t stamp;  /* the same number: the same arguments in every bit; 0: unknown, or used by a launch */
   uint64_t *bytes;
   void *stream;
   uint8_t *workspace;
@@ -149,6 +151,7 @@ typedef struct known_tensor {
   uint64_t kind;      /* ndim and dtype */
   uint64_t bytes;     /* from the address to the end */
   uint64_t alignment; /* bits of the address that must be 0 */
+  uint64_t address;   /* in the last call */
   int32_t rank;
   int32_t strided; /* strides must be given */
 } known_tensor;
@@ -160,6 +163,7 @@ typedef struct known_call {
   uint64_t device_bits;
   uint64_t written; /* bit n: tensor n */
   uint64_t shapes;
+  uint64_t stamp; /* of these tensors at the addresses of the last call */
   int32_t backend;
   int32_t num_tensors;
   int32_t num_symbols;
@@ -201,6 +205,7 @@ typedef struct launch_plan {
   const tile_gen_launch *launch;
   const loaded_state *loaded;      /* NULL: a check without a device */
   const tile_gen_variant *variant; /* NULL: not chosen yet */
+  uint64_t stamp;                  /* of the last call that came to it; 0 */
   int32_t backend;
   int32_t wanted; /* variant by number; -1 */
   uint32_t epoch;
@@ -215,7 +220,7 @@ typedef struct launch_plan {
 
 /* The plan for these values, its variant NULL if they are new; NULL where none can be kept. The caller
  * releases it. */
-launch_plan *tilert_take_plan(const call_state *call, const tile_gen_launch *launch, const uint64_t *values);
+launch_plan *tilert_take_plan(call_state *call, const tile_gen_launch *launch, const uint64_t *values);
 void tilert_release_plan(launch_plan *plan);
 void tilert_forget_plans(void); /* of all threads */
 
@@ -225,6 +230,7 @@ void tilert_forget_plans(void); /* of all threads */
 typedef struct thread_state {
   launch_plan plans[PLAN_SETS][PLAN_WAYS];
   known_call known[KNOWN_CALLS];
+  uint64_t stamps;          /* given so far */
   uint8_t older[PLAN_SETS]; /* the way to be overwritten next */
   uint8_t busy;             /* a plan is in use: what a log function launches gets none */
 } thread_state;

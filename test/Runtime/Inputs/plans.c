@@ -322,6 +322,61 @@ static int try_known(const random_kernel *k, rt_tensor *tensors, const tile_tens
   return known;
 }
 
+/* The same stamp is given for the same tensors at the same addresses, and none where the caller gives more.
+ */
+static void test_stamps(void) {
+  random_kernel k;
+  rt_tensor x;
+  const tile_tensor *list[1] = {&x.t};
+  const int64_t shape[1] = {2};
+  int64_t symbols[1] = {0};
+  uint64_t views[WORDS], stamps[5];
+  memset(&k, 0, sizeof(k));
+  k.dims[0][0] = (tile_gen_dim){0, "m", TILE_DIM_ANY, 0};
+  k.args[0] = (tile_gen_arg){"T", k.dims[0], NULL, 4, TILE_ARG_TENSOR, 1, TILE_ACCESS_OUT, TILE_DTYPE_FLOAT,
+                             32,  {0, 0}};
+  k.args[1].kind = TILE_ARG_SCALAR;
+  for (int32_t scalars = 0; scalars < 2; ++scalars) {
+    k.kernel = (tile_gen_kernel){"stamps", k.args, NULL, 1 + scalars, 1, 0, 1, 64, 0, 0};
+    library_serial = &k.args[scalars];
+    rt_set(&x, 64, TILE_DEVICE_CUDA, TILE_DTYPE_FLOAT, 32, 1, shape);
+    for (int i = 0; i < 5; ++i) {
+      call_state call = state_of(&k, views);
+      x.t.data = (void *)(uintptr_t)(i == 3 ? 128 : 64);
+      CHECK_EQ(tilert_accept_known(&call, list, symbols, views), i > 0);
+      CHECK(i > 0 || tilert_accept(&call, list, symbols, views));
+      stamps[i] = call.stamp;
+    }
+    CHECK_EQ(stamps[0], 0);
+    CHECK(scalars ? stamps[1] == 0 : stamps[1] != 0);
+    CHECK_EQ(stamps[1], stamps[2]);
+    CHECK(scalars || (stamps[3] != stamps[2] && stamps[4] != stamps[3]));
+  }
+}
+
+/* A stamp stands for the values of the first launch of a call; those of later ones are compared. */
+static void test_plan_by_stamp(void) {
+  static const tile_gen_condition even = {2, "even", TILE_COND_MULTIPLE, 1};
+  static const tile_gen_variant variant = {.symbol = "v", .conditions = &even, .num_conditions = 1};
+  static const tile_gen_launch launch = {"l", &variant, 1, 1, 2, 0};
+  random_kernel k;
+  uint64_t values[2][2] = {{1, 4}, {1, 5}};
+  memset(&k, 0, sizeof(k));
+  call_state call = state_of(&k, NULL);
+  const struct {
+    uint64_t stamp;
+    int values, known;
+  } steps[] = {{7, 0, 0}, {7, 0, 1}, {7, 1, 1}, {0, 0, 1}, {8, 0, 1}, {0, 1, 0}, {7, 1, 1}, {9, 0, 1}};
+  for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); ++i) {
+    call.stamp = steps[i].stamp;
+    launch_plan *plan = tilert_take_plan(&call, &launch, values[steps[i].values]);
+    CHECK(plan && (plan->variant != NULL) == steps[i].known);
+    CHECK_EQ(call.stamp, 0);
+    plan->variant = &variant;
+    tilert_release_plan(plan);
+  }
+}
+
 /* A scalar that extents refer to is the caller's: the same tensors with another one are new. */
 static void test_given_symbols(void) {
   random_kernel k;
@@ -387,6 +442,8 @@ int main(int argc, char **argv) {
   test_launch_from_log(fake);
   test_threads();
   test_given_symbols();
+  test_stamps();
+  test_plan_by_stamp();
   test_acceptance(argc > 1 ? atoi(argv[1]) : 400000);
   tile_rt_shutdown();
   CHECK_EQ(fake->mistakes(), 0);
