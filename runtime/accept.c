@@ -11,11 +11,6 @@
 
 #include <string.h>
 
-/* Bytes from the first to one past the last. */
-typedef struct byte_range {
-  uint64_t low, high;
-} byte_range;
-
 static int has_dtype(const tile_gen_arg *a, const tile_tensor *t) {
   return t->dtype.code == a->dtype_code && t->dtype.bits == a->dtype_bits && t->dtype.lanes == 1;
 }
@@ -99,13 +94,14 @@ static int accept_strides(const tile_gen_arg *a, const tile_tensor *t, int64_t *
          (!(a->access & TILE_ACCESS_OUT) || is_nested(a, view));
 }
 
-/* No written tensor meets another. */
-static int are_apart(const tile_gen_kernel *kernel, const byte_range *ranges, uint64_t written) {
-  int apart = 1;
-  for (int32_t i = 0; i < kernel->num_tensors; ++i)
-    for (int32_t j = 0; written >> i & 1 && j < kernel->num_tensors; ++j)
-      apart &= i == j || ranges[i].high <= ranges[j].low || ranges[j].high <= ranges[i].low;
-  return apart;
+int tilert_are_apart(int32_t count, const byte_range *ranges, uint64_t written) {
+  int meet = 0;
+  for (; written; written &= written - 1) {
+    int32_t i = __builtin_ctzll(written);
+    for (int32_t j = 0; j < count; ++j)
+      meet |= (i != j) & (ranges[i].high > ranges[j].low) & (ranges[j].high > ranges[i].low);
+  }
+  return !meet;
 }
 
 int tilert_accept(call_state *call, const tile_tensor *const *tensors, int64_t *symbols, uint64_t *views) {
@@ -144,11 +140,14 @@ int tilert_accept(call_state *call, const tile_tensor *const *tensors, int64_t *
   }
   for (int32_t n = 0; kernel->index_bits == 32 && n < kernel->num_tensors; ++n)
     longest |= ranges[n].high - ranges[n].low;
-  if (longest > INT32_MAX || !are_apart(kernel, ranges, written))
+  if (longest > INT32_MAX || !tilert_are_apart(kernel->num_tensors, ranges, written))
     return 0;
   if (kernel->num_tensors) {
     call->backend = tilert_backend_of(tensors[0]->device.type);
     call->device = tensors[0]->device.id;
   }
-  return kernel->num_tensors == 0 || call->backend != BACKEND_NONE;
+  if (kernel->num_tensors && call->backend == BACKEND_NONE)
+    return 0;
+  tilert_keep_known(call, tensors, symbols, views, ranges, written);
+  return 1;
 }

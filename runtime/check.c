@@ -586,7 +586,8 @@ tile_status tile_rt_begin(tile_call *opaque, const tile_gen_library *library, in
     return s;
   if (mode == TILE_MODE_WORKSPACE && UNLIKELY(!bytes))
     return fail_descriptor(call, TILE_ERR_NULL_ARG, "bytes is NULL", 0, 0);
-  if (LIKELY(mode != TILE_MODE_WORKSPACE && tilert_accept(call, tensors, symbols, views)))
+  if (LIKELY(mode != TILE_MODE_WORKSPACE && (tilert_accept_known(call, tensors, symbols, views) ||
+                                             tilert_accept(call, tensors, symbols, views))))
     return check_launch_device(call, launch);
   return tilert_check_in_order(call, launch, tensors, symbols, views);
 }

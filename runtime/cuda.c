@@ -67,12 +67,15 @@ static CUcontext find_context(const cuda_api *cu, const call_state *call, tile_s
 }
 
 static void cuda_leave(call_state *call) {
+  call->current = 0;
+  if (LIKELY(!call->restore))
+    return;
   tile_status status;
   const cuda_api *cu = tilert_cuda_driver(call->kernel->name, &status);
   CUcontext context;
-  if (cu && call->restore)
+  if (cu)
     cu->cuCtxPopCurrent(&context);
-  call->restore = call->current = 0;
+  call->restore = 0;
 }
 
 /* The tensors' device must be the stream's. */
@@ -123,6 +126,10 @@ static tile_status cuda_enter(call_state *call) {
     return s;
   int stream = is_real_stream(call->stream), direct = stream && cu->cuStreamGetDevice;
   if (direct) {
+    /* Where there is one device only, a stream is of no other. */
+    call->loaded = call->device == 0 ? tilert_loaded(call->library, BACKEND_CUDA, 0) : NULL;
+    if (LIKELY(call->loaded && call->loaded->only_device))
+      return TILE_OK;
     if (UNLIKELY((s = check_stream(cu, call))))
       return s;
     call->loaded = tilert_loaded(call->library, BACKEND_CUDA, call->device);
@@ -145,7 +152,7 @@ static tile_status cuda_enter(call_state *call) {
 
 static tile_status read_device(const cuda_api *cu, const char *kernel, int32_t device, device_traits *traits,
                                loaded_state *loaded) {
-  int32_t shared = 0, registers = 0;
+  int32_t shared = 0, registers = 0, devices = 0;
   CUdevice handle = 0;
   CUresult error = cu->cuDeviceGet(&handle, device);
   const struct {
@@ -158,8 +165,9 @@ static tile_status read_device(const cuda_api *cu, const char *kernel, int32_t d
                 {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, &registers}};
   for (size_t i = 0; !error && i < sizeof(wanted) / sizeof(wanted[0]); ++i)
     error = cu->cuDeviceGetAttribute(wanted[i].value, wanted[i].attribute, handle);
-  if (error)
+  if (error || (error = cu->cuDeviceGetCount(&devices)))
     return tilert_cuda_fail(cu, kernel, "reading the device's attributes", error);
+  loaded->only_device = devices == 1;
   traits->backend = BACKEND_CUDA;
   traits->shared_limit = loaded->shared_limit = shared;
   traits->register_limit = registers;
@@ -379,7 +387,7 @@ static tile_status cuda_launch(call_state *call, const tile_gen_launch *launch, 
       return s;
   }
   uint64_t seed;
-  tilert_launch_params(v, values, maps, &seed, params);
+  void **used = tilert_launch_params(v, values, maps, &seed, params, plan);
   CUlaunchAttribute attribute;
   CUlaunchConfig config = {{(uint32_t)blocks, 1, 1},
                            {(uint32_t)v->threads, 1, 1},
@@ -393,7 +401,7 @@ static tile_status cuda_launch(call_state *call, const tile_gen_launch *launch, 
     attribute.value.number = 1;
     config.num_attributes = 1;
   }
-  CUresult error = cu->cuLaunchKernelEx(&config, call->loaded->functions[v->function], params, NULL);
+  CUresult error = cu->cuLaunchKernelEx(&config, call->loaded->functions[v->function], used, NULL);
   return LIKELY(!error) ? TILE_OK : tilert_cuda_fail(cu, call->kernel->name, "the launch", error);
 }
 

@@ -300,7 +300,6 @@ static COLD tile_status fail_grid(const call_state *call, const tile_gen_variant
 
 static tile_status hip_launch(call_state *call, const tile_gen_launch *launch, const tile_gen_variant *v,
                               const uint64_t *values, int64_t blocks, launch_plan *plan) {
-  (void)plan;
   tile_status s = tilert_before_launch(call, launch, v, &blocks);
   if (UNLIKELY(s))
     return s;
@@ -308,10 +307,10 @@ static tile_status hip_launch(call_state *call, const tile_gen_launch *launch, c
     return fail_grid(call, v, blocks);
   void *params[MAX_PARAMS];
   uint64_t seed;
-  tilert_launch_params(v, values, NULL, &seed, params);
+  void **used = tilert_launch_params(v, values, NULL, &seed, params, plan);
   hip_error error = api.hipModuleLaunchKernel(call->loaded->functions[v->function], (uint32_t)blocks, 1, 1,
                                               (uint32_t)v->threads, 1, 1, (uint32_t)v->shared_bytes,
-                                              call->stream, params, NULL);
+                                              call->stream, used, NULL);
   return LIKELY(!error) ? TILE_OK : hip_fail(call->kernel->name, "the launch", error);
 }
 

@@ -1,6 +1,8 @@
 /*===- launch.c - what launches on GPUs have in common ------------------------===*/
 #include "tile_rt_internal.h"
 
+#include <string.h>
+
 static COLD tile_status fail_shared(const call_state *call, const tile_gen_variant *v) {
   error_place place = NO_PLACE(call->kernel->name);
   place.expected = call->loaded->shared_limit;
@@ -25,8 +27,12 @@ tile_status tilert_before_launch(const call_state *call, const tile_gen_launch *
   return TILE_OK;
 }
 
-void tilert_launch_params(const tile_gen_variant *v, const uint64_t *values, tensor_map *maps, uint64_t *seed,
-                          void **params) {
+void **tilert_launch_params(const tile_gen_variant *v, const uint64_t *values, tensor_map *maps,
+                            uint64_t *seed, void **params, launch_plan *plan) {
+  /* Calls from the same place have their values in the same place. */
+  if (LIKELY(plan && plan->params_of == values))
+    return plan->params;
+  int keep = plan && v->num_params <= PLAN_PARAMS;
   for (int32_t i = 0; i < v->num_params; ++i) {
     int32_t index = v->params[i].index;
     if (v->params[i].kind == TILE_PARAM_MAP) {
@@ -34,8 +40,14 @@ void tilert_launch_params(const tile_gen_variant *v, const uint64_t *values, ten
     } else if (UNLIKELY(v->params[i].kind == TILE_PARAM_SEED)) {
       *seed = tilert_schedule_seed();
       params[i] = seed;
+      keep = 0;
     } else {
       params[i] = (void *)(uintptr_t)&values[index];
     }
   }
+  if (keep) {
+    memcpy(plan->params, params, sizeof(void *) * (size_t)v->num_params);
+    plan->params_of = values;
+  }
+  return params;
 }

@@ -9,44 +9,11 @@
  *===------------------------------------------------------------------------===*/
 #include "tile_rt_internal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-enum { SETS = 16, WAYS = 2 };
-
-struct plan_table {
-  launch_plan plans[SETS][WAYS];
-  uint8_t older[SETS]; /* the way to be overwritten next */
-  uint8_t busy;        /* a plan is in use: what a log function launches gets none */
-};
-
-static __thread struct plan_table *table;
-static pthread_key_t table_key; /* frees it at the end of a thread */
-static pthread_once_t table_once = PTHREAD_ONCE_INIT;
-static int table_key_made;
 static uint32_t epoch; /* atomic */
 
 void tilert_forget_plans(void) { __atomic_fetch_add(&epoch, 1, __ATOMIC_RELEASE); }
-
-static void free_table(void *p) {
-  table = NULL;
-  free(p);
-}
-
-static void make_table_key(void) { table_key_made = pthread_key_create(&table_key, free_table) == 0; }
-
-static COLD struct plan_table *new_table(void) {
-  void *memory = NULL;
-  pthread_once(&table_once, make_table_key);
-  if (!table_key_made || posix_memalign(&memory, 64, sizeof(*table)))
-    return NULL;
-  if (pthread_setspecific(table_key, memory)) {
-    free(memory);
-    return NULL;
-  }
-  memset(memory, 0, sizeof(*table));
-  return table = memory;
-}
 
 static int32_t count_words(const tile_gen_launch *launch) {
   int32_t measured = 0;
@@ -119,7 +86,7 @@ static int same_values(const launch_plan *plan, const tile_gen_launch *launch, c
 
 static uint32_t set_of(const call_state *call, const tile_gen_launch *launch) {
   uint64_t mixed = call->shapes ^ (uint64_t)(uintptr_t)launch;
-  return (uint32_t)(mixed * UINT64_C(0x9e3779b97f4a7c15) >> 32) % SETS;
+  return (uint32_t)(mixed * UINT64_C(0x9e3779b97f4a7c15) >> 32) % PLAN_SETS;
 }
 
 static COLD launch_plan *start_plan(launch_plan *plan, const call_state *call, const tile_gen_launch *launch,
@@ -135,21 +102,28 @@ static COLD launch_plan *start_plan(launch_plan *plan, const call_state *call, c
   }
   plan->variant = NULL;
   plan->maps_made = 0;
+  plan->params_of = NULL;
   if (!plan->plannable)
     return NULL;
   memcpy(plan->values, values, sizeof(uint64_t) * (size_t)plan->words);
   return plan;
 }
 
-launch_plan *tilert_take_plan(const call_state *call, const tile_gen_launch *launch, const uint64_t *values) {
-  struct plan_table *t = table;
-  if (UNLIKELY((!t && !(t = new_table())) || t->busy))
+/* The first launch of a call follows from the arguments alone, so a stamp stands for its values. Later ones
+ * may stand in a loop. */
+launch_plan *tilert_take_plan(call_state *call, const tile_gen_launch *launch, const uint64_t *values) {
+  uint64_t stamp = call->stamp;
+  call->stamp = 0;
+  thread_state *t = tilert_thread();
+  if (UNLIKELY(!t || t->busy))
     return NULL;
   uint32_t set = set_of(call, launch);
   launch_plan *plan = NULL;
-  for (uint32_t way = 0; way < WAYS; ++way) {
+  for (uint32_t way = 0; way < PLAN_WAYS; ++way) {
     plan = &t->plans[set][way];
-    if (LIKELY(is_for(plan, call, launch) && plan->variant && same_values(plan, launch, values))) {
+    if (LIKELY(is_for(plan, call, launch) && plan->variant &&
+               ((stamp && plan->stamp == stamp) || same_values(plan, launch, values)))) {
+      plan->stamp = stamp;
       t->older[set] = (uint8_t)(1 - way);
       t->busy = 1;
       return plan;
@@ -159,10 +133,12 @@ launch_plan *tilert_take_plan(const call_state *call, const tile_gen_launch *lau
   t->older[set] = (uint8_t)(1 - way);
   plan = start_plan(&t->plans[set][way], call, launch, values);
   t->busy = plan != NULL;
+  if (plan)
+    plan->stamp = stamp;
   return plan;
 }
 
 void tilert_release_plan(launch_plan *plan) {
   if (plan)
-    table->busy = 0;
+    tilert_thread_memory->busy = 0;
 }

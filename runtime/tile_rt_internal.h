@@ -36,6 +36,7 @@ typedef struct loaded_state {
   int32_t multiprocessors;
   int64_t shared_limit; /* bytes of shared memory one block may have */
   int32_t clear_small_map_bit;
+  int32_t only_device; /* CUDA: the process sees no other */
   int32_t num_images;
   int32_t num_functions;
   uint8_t *selected; /* num_images: is one of the images for this device */
@@ -61,6 +62,7 @@ typedef struct call_state {
   const tile_gen_kernel *kernel;
   const uint64_t *views;
   uint64_t shapes; /* a hash of all extents, or less of them */
+  uint64_t stamp;  /* the same number: the same arguments in every bit; 0: unknown, or used by a launch */
   uint64_t *bytes;
   void *stream;
   uint8_t *workspace;
@@ -130,8 +132,52 @@ void tilert_append(text_buffer *buffer, const char *format, ...) __attribute__((
 
 /*===- accept.c ---------------------------------------------------------------*/
 
+/* Bytes from the first to one past the last. */
+typedef struct byte_range {
+  uint64_t low, high;
+} byte_range;
+
+/* No written tensor meets another. */
+int tilert_are_apart(int32_t count, const byte_range *ranges, uint64_t written);
+
 /* 1: the tensors pass all checks; backend, device, views and symbols are filled. 0: find out. */
 int tilert_accept(call_state *call, const tile_tensor *const *tensors, int64_t *symbols, uint64_t *views);
+
+/*===- known.c ----------------------------------------------------------------*/
+
+enum { KNOWN_CALLS = 16, KNOWN_TENSORS = 8, KNOWN_WORDS = 56, KNOWN_SYMBOLS = 16 };
+
+typedef struct known_tensor {
+  uint64_t kind;      /* ndim and dtype */
+  uint64_t bytes;     /* from the address to the end */
+  uint64_t alignment; /* bits of the address that must be 0 */
+  uint64_t address;   /* in the last call */
+  int32_t rank;
+  int32_t strided; /* strides must be given */
+} known_tensor;
+
+/* Tensors that passed all checks; kernel NULL: none. */
+typedef struct known_call {
+  const tile_gen_kernel *kernel;
+  const void *library; /* its state: another object at the same place has another */
+  uint64_t device_bits;
+  uint64_t written; /* bit n: tensor n */
+  uint64_t shapes;
+  uint64_t stamp; /* of these tensors at the addresses of the last call */
+  int32_t backend;
+  int32_t num_tensors;
+  int32_t num_symbols;
+  uint32_t given; /* bit i: symbol i is the caller's, no tensor binds it */
+  known_tensor tensors[KNOWN_TENSORS];
+  uint64_t views[KNOWN_WORDS];
+  int64_t symbols[KNOWN_SYMBOLS];
+} known_call;
+
+/* As tilert_accept, for tensors that an earlier call of this thread found in order. 0: these are new. */
+int tilert_accept_known(call_state *call, const tile_tensor *const *tensors, int64_t *symbols,
+                        uint64_t *views);
+void tilert_keep_known(const call_state *call, const tile_tensor *const *tensors, const int64_t *symbols,
+                       const uint64_t *views, const byte_range *ranges, uint64_t written);
 
 /*===- check.c ----------------------------------------------------------------*/
 
@@ -146,7 +192,7 @@ void tilert_leave(call_state *call);
 
 /*===- plan.c -----------------------------------------------------------------*/
 
-enum { PLAN_SLOTS = 64, PLAN_WORDS = 160, PLAN_MAPS = 8 };
+enum { PLAN_SLOTS = 64, PLAN_WORDS = 160, PLAN_MAPS = 8, PLAN_PARAMS = 32, PLAN_SETS = 16, PLAN_WAYS = 2 };
 
 typedef struct tensor_map {
   uint64_t words[16];
@@ -159,21 +205,44 @@ typedef struct launch_plan {
   const tile_gen_launch *launch;
   const loaded_state *loaded;      /* NULL: a check without a device */
   const tile_gen_variant *variant; /* NULL: not chosen yet */
+  uint64_t stamp;                  /* of the last call that came to it; 0 */
   int32_t backend;
   int32_t wanted; /* variant by number; -1 */
   uint32_t epoch;
   uint32_t maps_made; /* bit i: maps[i] */
   int32_t plannable;
   int32_t words;
+  const uint64_t *params_of; /* the launch values that params lead into, beside maps; NULL: none are kept */
+  void *params[PLAN_PARAMS];
   uint64_t masks[PLAN_SLOTS]; /* the bits of values that count; behind the slots all do */
   uint64_t values[PLAN_WORDS];
 } launch_plan;
 
 /* The plan for these values, its variant NULL if they are new; NULL where none can be kept. The caller
  * releases it. */
-launch_plan *tilert_take_plan(const call_state *call, const tile_gen_launch *launch, const uint64_t *values);
+launch_plan *tilert_take_plan(call_state *call, const tile_gen_launch *launch, const uint64_t *values);
 void tilert_release_plan(launch_plan *plan);
 void tilert_forget_plans(void); /* of all threads */
+
+/*===- thread.c ---------------------------------------------------------------*/
+
+/* What a thread keeps between its calls. */
+typedef struct thread_state {
+  launch_plan plans[PLAN_SETS][PLAN_WAYS];
+  known_call known[KNOWN_CALLS];
+  uint64_t stamps;          /* given so far */
+  uint8_t older[PLAN_SETS]; /* the way to be overwritten next */
+  uint8_t busy;             /* a plan is in use: what a log function launches gets none */
+} thread_state;
+
+extern __thread thread_state *tilert_thread_memory;
+thread_state *tilert_new_thread_memory(void);
+
+/* NULL: no memory. */
+static inline thread_state *tilert_thread(void) {
+  thread_state *t = tilert_thread_memory;
+  return LIKELY(t != NULL) ? t : tilert_new_thread_memory();
+}
 
 /*===- variant.c --------------------------------------------------------------*/
 
@@ -284,9 +353,10 @@ int tilert_map_is_small_and_sparse(const tile_gen_map *map, const map_geometry *
 /* Checks the shared memory and logs; a persistent kernel gets no more blocks than run at once. */
 tile_status tilert_before_launch(const call_state *call, const tile_gen_launch *launch,
                                  const tile_gen_variant *v, int64_t *blocks);
-/* The addresses of the parameters: in `values`, in `maps` (NULL: there are none), or `seed`, which is set. */
-void tilert_launch_params(const tile_gen_variant *v, const uint64_t *values, tensor_map *maps, uint64_t *seed,
-                          void **params);
+/* The addresses of the parameters: in `values`, in `maps` (NULL: there are none), or `seed`, which is set.
+ * Those of the plan (NULL: there is none) or in `params`. */
+void **tilert_launch_params(const tile_gen_variant *v, const uint64_t *values, tensor_map *maps,
+                            uint64_t *seed, void **params, launch_plan *plan);
 
 /*===- pool.c -----------------------------------------------------------------*/
 

@@ -6,6 +6,7 @@
 #include "OutputNames.h"
 #include "Sources.h"
 #include "Tuning.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "tilec/Dialect/Tile/IR/Tile.h"
@@ -217,9 +218,10 @@ bool Compilation::runStage(mlir::ModuleOp m, llvm::StringRef what,
                            llvm::function_ref<void(mlir::OpPassManager &)> build) {
   mlir::TimingScope scope = timing.nest(what);
   mlir::PassManager pm(context.get(), mlir::ModuleOp::getOperationName());
+  pm.enableVerifier(false); // once for each stage, not after each pass; tile-opt does that
   build(pm);
   unsigned before = diags.numErrors();
-  if (mlir::succeeded(pm.run(m)))
+  if (mlir::succeeded(pm.run(m)) && mlir::succeeded(mlir::verify(m)))
     return true;
   if (diags.numErrors() == before)
     diags.report(diag::E0690, {}, "stage " + what + " failed without a message");

@@ -44,7 +44,7 @@ static SmallVector<Value> tied(Code &c, StringRef text, ArrayRef<Value> words, S
   std::string all;
   SmallVector<Type> types;
   for (Value w : words) {
-    all += (all.empty() ? "" : ",") + std::string(w.getType().isF32() ? "=f" : "=r");
+    all += (all.empty() ? "" : ",") + std::string(w.getType().isF32() ? "=&f" : "=&r");
     types.push_back(w.getType());
   }
   for (size_t i = 0; i < words.size(); ++i)
@@ -202,25 +202,33 @@ LogicalResult NVVMEmitter::issueWgmma(Product &p, SmallVector<Value> &acc) {
   std::string name = "wgmma.mma_async.sync.aligned.m64n" + std::to_string(n) + "k" + std::to_string(kInst) +
                      "." + dt + "." + at + "." + bt;
   bool hasTrans = at == "f16" || at == "bf16";
-  int64_t steps = p.b.k / kInst;
+  // One piece of assembly for fence, steps and commit: the accumulators, up to 128 values, go through LLVM
+  // once.
   bool isFresh = startsFresh(code, acc);
-  tieWait(acc, "wgmma.fence.sync.aligned;");
-  Value scale;
-  if (p.clear && !isFresh)
-    scale =
+  SmallVector<Value> words = toWords(code, acc), more;
+  int64_t wordsPerAtom = words.size() * perAtom / regs;
+  std::string text = "{\n\t.reg .pred p, all;\n\t", constraints;
+  llvm::DenseMap<Value, std::string> names;
+  auto operand = [&](Value v, StringRef constraint) -> std::string {
+    auto [it, isNew] = names.try_emplace(v, "$" + std::to_string(2 * words.size() + more.size()));
+    if (isNew) {
+      more.push_back(v);
+      constraints += (constraints.empty() ? "" : ",") + constraint.str();
+    }
+    return it->second;
+  };
+  if (isFresh) {
+    text += "setp.ne.b32 p, 0, 0;\n\t";
+  } else if (p.clear) {
+    Value scale =
         arith::ExtUIOp::create(code.b, code.loc, code.b.getI32Type(), code.exor(p.clear, code.boolean(true)));
-  for (int64_t k = 0; k < steps; ++k)
+    text += "setp.ne.b32 p, " + operand(scale, "r") + ", 0;\n\t";
+  }
+  text += "setp.ne.b32 all, 1, 0;\n\twgmma.fence.sync.aligned;\n\t";
+  for (int64_t k = 0; k < p.b.k / kInst; ++k)
     for (int64_t r = 0; r < regs; r += perAtom) {
       int64_t m0 = mRegs[r].first + mRegs[r].second, n0 = nRegs[r].first + nRegs[r].second;
-      SmallVector<Value> words = toWords(code, ArrayRef<Value>(acc).slice(r, perAtom));
-      size_t next = 2 * words.size();
-      std::string text = "{\n\t.reg .pred p;\n\t", constraints, aText;
-      SmallVector<Value> more;
-      auto operand = [&](Value v, StringRef constraint) {
-        more.push_back(v);
-        constraints += (constraints.empty() ? "" : ",") + constraint.str();
-        return "$" + std::to_string(next++);
-      };
+      std::string aText;
       if (p.a.inRegisters) {
         auto it = aPlace.find({m0, k * kInst});
         if (it == aPlace.end())
@@ -233,25 +241,20 @@ LogicalResult NVVMEmitter::issueWgmma(Product &p, SmallVector<Value> &acc) {
         aText = operand(da.at(code, m0, k), "l");
       }
       std::string bText = operand(db.at(code, n0, k), "l");
-      if (scale && k == 0)
-        text += "setp.ne.b32 p, " + operand(scale, "r") + ", 0;\n\t";
-      else
-        text += isFresh && k == 0 ? "setp.ne.b32 p, 0, 0;\n\t" : "setp.ne.b32 p, 1, 0;\n\t";
       text += name + " {";
-      for (size_t i = 0; i < words.size(); ++i)
-        text += (i ? ", $" : "$") + std::to_string(i);
-      text += "}, " + aText + ", " + bText + ", p";
+      for (int64_t i = 0, first = r / perAtom * wordsPerAtom; i < wordsPerAtom; ++i)
+        text += (i ? ", $" : "$") + std::to_string(first + i);
+      text += "}, " + aText + ", " + bText + (k == 0 && (isFresh || p.clear) ? ", p" : ", all");
       if (!isInt)
         text += ", 1, 1";
       if (hasTrans && !p.a.inRegisters)
         text += da.d.mnMajor ? ", 1" : ", 0";
       if (hasTrans)
         text += db.d.mnMajor ? ", 1" : ", 0";
-      text += ";\n\t}";
-      SmallVector<Value> done = fromWords(code, tied(code, text, words, constraints, more), accElement);
-      std::copy(done.begin(), done.end(), acc.begin() + r);
+      text += ";\n\t";
     }
-  code.assembly(Type(), "wgmma.commit_group.sync.aligned;", "", {});
+  text += "wgmma.commit_group.sync.aligned;\n\t}";
+  acc = fromWords(code, tied(code, text, words, constraints, more), accElement);
   return success();
 }
 

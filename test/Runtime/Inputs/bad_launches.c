@@ -271,7 +271,11 @@ static void bad_devices(const fake_control *fake) {
     CHECK_EQ(rt_error().native_code, failures[i].code);
     CHECK_EQ(fake->depth(), 0); /* the context is off the stack again */
   }
+  /* With a second device a stream may be of the wrong one. */
+  const fake_device two[] = {h200, h200};
   rt_gemm good;
+  tile_rt_shutdown();
+  fake->set_devices(2, two);
   rt_gemm_set(&good, cuda, 128, 64, 32);
   CHECK_EQ(rt_gemm_run(&good), TILE_OK);
   BAD_RUN(cuda, g.launch.stream = fake->new_stream(1), TILE_ERR_DEVICE_MISMATCH, -1, -1);

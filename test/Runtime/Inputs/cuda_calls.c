@@ -91,6 +91,17 @@ static void test_grids(const fake_control *fake) {
   CHECK(strcmp(l.symbol, "gemm_plain") == 0);
 }
 
+/* Before CUDA 12.8. */
+static int is_old_driver(void) {
+  const char *missing = getenv("FAKE_MISSING");
+  return missing && strcmp(missing, "cuStreamGetDevice") == 0;
+}
+
+static int32_t asked_of_contexts(const fake_control *fake) {
+  return fake->calls("cuStreamGetCtx") + fake->calls("cuCtxGetCurrent") + fake->calls("cuCtxPushCurrent") +
+         fake->calls("cuCtxGetDevice");
+}
+
 static void test_streams(const fake_control *fake) {
   rt_gemm g;
   fake_launch l;
@@ -103,19 +114,11 @@ static void test_streams(const fake_control *fake) {
   CHECK(l.stream == stream);
   CHECK_EQ(l.pdl, 1);
   CHECK_EQ(fake->depth(), 0);
-  /* Loaded, it asks the driver for the device of the stream and no more. */
-  static const char *const context_calls[] = {"cuStreamGetCtx", "cuCtxGetCurrent", "cuCtxPushCurrent",
-                                              "cuCtxGetDevice"};
-  int32_t before = 0, after = 0, devices = fake->calls("cuStreamGetDevice");
-  for (int i = 0; i < 4; ++i)
-    before += fake->calls(context_calls[i]);
+  /* Loaded, it asks the driver nothing: the only device there is must be the stream's. */
+  int32_t before = asked_of_contexts(fake), devices = fake->calls("cuStreamGetDevice");
   CHECK_EQ(rt_gemm_run(&g), TILE_OK);
-  for (int i = 0; i < 4; ++i)
-    after += fake->calls(context_calls[i]);
-  const char *missing = getenv("FAKE_MISSING"); /* a driver before 12.8 */
-  int old_driver = missing && strcmp(missing, "cuStreamGetDevice") == 0;
-  CHECK_EQ(after - before, old_driver ? 4 : 0);
-  CHECK_EQ(fake->calls("cuStreamGetDevice") - devices, !old_driver);
+  CHECK_EQ(asked_of_contexts(fake) - before, is_old_driver() ? 4 : 0);
+  CHECK_EQ(fake->calls("cuStreamGetDevice") - devices, 0);
   g.A.t.byte_offset = 128; /* a tensor map can only be encoded in a context */
   fake->fail("cuTensorMapReplaceAddress", 201, 1);
   CHECK_EQ(rt_gemm_run(&g), TILE_OK);
@@ -166,6 +169,16 @@ static void test_devices(const fake_control *fake) {
   }
   CHECK_EQ(fake->calls("cuLibraryLoadData"), 3);
   CHECK_EQ(fake->calls("cuDevicePrimaryCtxRetain"), 3);
+  /* Loaded, a call asks the driver for the device of the stream and no more. */
+  int32_t asked = asked_of_contexts(fake), devices = fake->calls("cuStreamGetDevice");
+  g.A.t.device.id = g.B.t.device.id = g.C.t.device.id = 2;
+  g.launch.variant = -1;
+  g.launch.stream = fake->new_stream(2);
+  CHECK_EQ(rt_gemm_run(&g), TILE_OK);
+  CHECK_EQ(asked_of_contexts(fake) - asked, is_old_driver() ? 4 : 0);
+  CHECK_EQ(fake->calls("cuStreamGetDevice") - devices, !is_old_driver());
+  g.launch.stream = fake->new_stream(1);
+  CHECK_EQ(rt_gemm_run(&g), TILE_ERR_DEVICE_MISMATCH);
 }
 
 static void test_load_and_filter(const fake_control *fake) {

@@ -257,8 +257,13 @@ static void make_tensor(rt_tensor *x, const tile_gen_arg *a) {
   }
 }
 
+/* Every kernel has a library of its own. */
+static void *library_serial;
+static const tile_gen_library library = {.name = "random", .state = &library_serial};
+
 static call_state state_of(const random_kernel *k, const uint64_t *views) {
   call_state call = {0};
+  call.library = &library;
   call.kernel = &k->kernel;
   call.views = views;
   call.mode = TILE_MODE_CHECK;
@@ -267,9 +272,137 @@ static call_state state_of(const random_kernel *k, const uint64_t *views) {
   return call;
 }
 
+/* Other addresses, or something that may be wrong. */
+static void change_tensor(rt_tensor *x, const tile_gen_arg *a) {
+  int64_t axis = a->rank ? (int64_t)draw((uint64_t)a->rank) : 0;
+  switch (draw(12)) {
+  case 0:
+    make_tensor(x, a);
+    break;
+  case 1:
+    x->shape[axis] = extent();
+    break;
+  case 2:
+    x->strides[axis] += 1;
+    break;
+  case 3:
+    x->t.strides = x->t.strides ? NULL : x->strides;
+    break;
+  case 4:
+    x->t.byte_offset += 1 + draw(16);
+    break;
+  case 5:
+    x->t.data = (void *)(uintptr_t)(0 - (uint64_t)16 * (1 + draw(4)));
+    break;
+  default:
+    x->t.data = (void *)(uintptr_t)(16 * (1 + draw(1000)));
+    break;
+  }
+}
+
+/* Tensors that passed once and change step by step: whatever is known to be in order passes the checks in
+ * order, which make the same of it. Answers how many calls were known. */
+static int try_known(const random_kernel *k, rt_tensor *tensors, const tile_tensor *const *list, int steps) {
+  int known = 0;
+  for (int step = 0; step < steps; ++step) {
+    int64_t symbols[2][SYMBOLS] = {{0}};
+    uint64_t views[2][WORDS] = {{0}};
+    call_state quick = state_of(k, views[0]), slow = state_of(k, views[1]);
+    if (tilert_accept_known(&quick, list, symbols[0], views[0])) {
+      ++known;
+      CHECK_EQ(tilert_check_in_order(&slow, NULL, list, symbols[1], views[1]), TILE_OK);
+      CHECK(memcmp(symbols[0], symbols[1], sizeof(symbols[0])) == 0);
+      CHECK(memcmp(views[0], views[1], sizeof(views[0])) == 0);
+      CHECK_EQ(quick.backend, slow.backend);
+      CHECK_EQ(quick.device, slow.device);
+    }
+    uint64_t which = draw((uint64_t)k->kernel.num_tensors);
+    change_tensor(&tensors[which], &k->args[which]);
+  }
+  return known;
+}
+
+/* The same stamp is given for the same tensors at the same addresses, and none where the caller gives more.
+ */
+static void test_stamps(void) {
+  random_kernel k;
+  rt_tensor x;
+  const tile_tensor *list[1] = {&x.t};
+  const int64_t shape[1] = {2};
+  int64_t symbols[1] = {0};
+  uint64_t views[WORDS], stamps[5];
+  memset(&k, 0, sizeof(k));
+  k.dims[0][0] = (tile_gen_dim){0, "m", TILE_DIM_ANY, 0};
+  k.args[0] = (tile_gen_arg){"T", k.dims[0], NULL, 4, TILE_ARG_TENSOR, 1, TILE_ACCESS_OUT, TILE_DTYPE_FLOAT,
+                             32,  {0, 0}};
+  k.args[1].kind = TILE_ARG_SCALAR;
+  for (int32_t scalars = 0; scalars < 2; ++scalars) {
+    k.kernel = (tile_gen_kernel){"stamps", k.args, NULL, 1 + scalars, 1, 0, 1, 64, 0, 0};
+    library_serial = &k.args[scalars];
+    rt_set(&x, 64, TILE_DEVICE_CUDA, TILE_DTYPE_FLOAT, 32, 1, shape);
+    for (int i = 0; i < 5; ++i) {
+      call_state call = state_of(&k, views);
+      x.t.data = (void *)(uintptr_t)(i == 3 ? 128 : 64);
+      CHECK_EQ(tilert_accept_known(&call, list, symbols, views), i > 0);
+      CHECK(i > 0 || tilert_accept(&call, list, symbols, views));
+      stamps[i] = call.stamp;
+    }
+    CHECK_EQ(stamps[0], 0);
+    CHECK(scalars ? stamps[1] == 0 : stamps[1] != 0);
+    CHECK_EQ(stamps[1], stamps[2]);
+    CHECK(scalars || (stamps[3] != stamps[2] && stamps[4] != stamps[3]));
+  }
+}
+
+/* A stamp stands for the values of the first launch of a call; those of later ones are compared. */
+static void test_plan_by_stamp(void) {
+  static const tile_gen_condition even = {2, "even", TILE_COND_MULTIPLE, 1};
+  static const tile_gen_variant variant = {.symbol = "v", .conditions = &even, .num_conditions = 1};
+  static const tile_gen_launch launch = {"l", &variant, 1, 1, 2, 0};
+  random_kernel k;
+  uint64_t values[2][2] = {{1, 4}, {1, 5}};
+  memset(&k, 0, sizeof(k));
+  call_state call = state_of(&k, NULL);
+  const struct {
+    uint64_t stamp;
+    int values, known;
+  } steps[] = {{7, 0, 0}, {7, 0, 1}, {7, 1, 1}, {0, 0, 1}, {8, 0, 1}, {0, 1, 0}, {7, 1, 1}, {9, 0, 1}};
+  for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); ++i) {
+    call.stamp = steps[i].stamp;
+    launch_plan *plan = tilert_take_plan(&call, &launch, values[steps[i].values]);
+    CHECK(plan && (plan->variant != NULL) == steps[i].known);
+    CHECK_EQ(call.stamp, 0);
+    plan->variant = &variant;
+    tilert_release_plan(plan);
+  }
+}
+
+/* A scalar that extents refer to is the caller's: the same tensors with another one are new. */
+static void test_given_symbols(void) {
+  random_kernel k;
+  rt_tensor x;
+  const tile_tensor *list[1] = {&x.t};
+  const int64_t shape[1] = {2};
+  uint64_t views[WORDS];
+  memset(&k, 0, sizeof(k));
+  k.dims[0][0] = (tile_gen_dim){0, "m", TILE_DIM_EQUAL, 1};
+  k.args[0] = (tile_gen_arg){"T", k.dims[0], NULL, 4, TILE_ARG_TENSOR, 1, TILE_ACCESS_OUT, TILE_DTYPE_FLOAT,
+                             32,  {0, 0}};
+  k.kernel = (tile_gen_kernel){"given", k.args, NULL, 1, 1, 2, 0, 64, 0, 0};
+  library_serial = &k;
+  rt_set(&x, 64, TILE_DEVICE_CUDA, TILE_DTYPE_FLOAT, 32, 1, shape);
+  for (int64_t m = 2; m >= 1; --m)
+    for (int again = 0; again < 2; ++again) {
+      int64_t symbols[2] = {0, m};
+      call_state call = state_of(&k, views);
+      CHECK_EQ(tilert_accept_known(&call, list, symbols, views), m == 2 && again);
+      CHECK_EQ(tilert_accept(&call, list, symbols, views), m == 2);
+    }
+}
+
 /* What is accepted at once passes the checks in order too, and makes the same of it. */
 static void test_acceptance(int count) {
-  int accepted = 0, refused = 0, both = 0;
+  int accepted = 0, refused = 0, both = 0, known = 0;
   for (int i = 0; i < count; ++i) {
     random_kernel k;
     rt_tensor tensors[TENSORS];
@@ -277,6 +410,7 @@ static void test_acceptance(int count) {
     int64_t symbols[2][SYMBOLS] = {{0}};
     uint64_t views[2][WORDS] = {{0}};
     make_kernel(&k);
+    library_serial = (void *)((uintptr_t)i + 1);
     for (int32_t t = 0; t < k.kernel.num_tensors; ++t) {
       make_tensor(&tensors[t], &k.args[t]);
       list[t] = &tensors[t].t;
@@ -294,9 +428,10 @@ static void test_acceptance(int count) {
     CHECK(memcmp(views[0], views[1], sizeof(views[0])) == 0);
     CHECK_EQ(quick.backend, slow.backend);
     CHECK_EQ(quick.device, slow.device);
+    known += try_known(&k, tensors, list, 8);
   }
-  printf("accepted %d, refused %d, fine at a closer look %d\n", accepted, refused, both);
-  CHECK(accepted > count / 20 && refused > count / 20 && both > count / 400);
+  printf("accepted %d, refused %d, fine at a closer look %d, known %d\n", accepted, refused, both, known);
+  CHECK(accepted > count / 20 && refused > count / 20 && both > count / 400 && known > 2 * accepted);
 }
 
 int main(int argc, char **argv) {
@@ -306,6 +441,9 @@ int main(int argc, char **argv) {
   test_conditions();
   test_launch_from_log(fake);
   test_threads();
+  test_given_symbols();
+  test_stamps();
+  test_plan_by_stamp();
   test_acceptance(argc > 1 ? atoi(argv[1]) : 400000);
   tile_rt_shutdown();
   CHECK_EQ(fake->mistakes(), 0);
