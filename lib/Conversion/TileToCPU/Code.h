@@ -10,6 +10,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "tilec/Dialect/Tile/IR/Tile.h"
 #include <optional>
 
 namespace tilec::cpu {
@@ -21,7 +22,7 @@ int64_t elementBytes(Type element);
 Type memoryType(Type element);
 /// What a value of it is in registers: 8-bit floats are i8.
 Type registerType(Type type);
-inline bool isFloat8(Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8; }
+using tile::isFloat8;
 
 class Code {
 public:

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "tilec/Dialect/Tile/IR/Tile.h"
 #include <optional>
 
 namespace tilec::simt {
@@ -19,7 +20,7 @@ using namespace mlir;
 Type memoryType(Type element);
 /// What an element is in registers: 8-bit floats are i8, everything else is itself.
 Type registerType(Type element);
-inline bool isFloat8(Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8; }
+using tile::isFloat8;
 inline int64_t memoryBytes(Type element) {
   Type type = memoryType(element);
   return type.getIntOrFloatBitWidth() / 8;

@@ -102,12 +102,12 @@ static std::optional<LaunchCost> costOfWGMMA(LaunchOp launch, scf::ForOp loop, c
     return std::nullopt;
   // The registers that setmaxnreg leaves a computing thread hold no more sums than this, with what the
   // epilogue reads beside them.
-  constexpr int64_t mostSums[] = {0, 208, 192, 96};
+  constexpr int64_t mostPriced[] = {0, 208, 192, 96};
   if (plan->groups() > 3)
     return std::nullopt;
   int64_t sums = accumulatorRegisters(features, plan->groups());
   int64_t others = features.viewLoads.empty() ? 0 : 16 + sums / beside.passes;
-  if (sums + others > mostSums[plan->groups()])
+  if (sums + others > mostPriced[plan->groups()])
     return std::nullopt;
   double bytes = double(g.k) * g.a.getIntOrFloatBitWidth() / 8;
   double steps = bytes / 128;               // along k
@@ -125,7 +125,34 @@ static std::optional<LaunchCost> costOfWGMMA(LaunchOp launch, scf::ForOp loop, c
   return LaunchCost{int64_t(trip + 0.5), block, 8000};
 }
 
+/// One product of float32 on the plain units, fed by a load role: eight warps with 32 to 128 sums a thread,
+/// in blocks of 4 x 4 for each lane.
+static std::optional<LaunchCost> costOfPlainUnits(LaunchOp launch, scf::ForOp loop,
+                                                  const TargetDesc &target) {
+  LaunchFeatures features = collectFeatures(launch);
+  if (features.gemms.size() != 1 || !features.gemms.front().inLoop)
+    return std::nullopt;
+  const GemmFeature &g = features.gemms.front();
+  if (!g.a.isF32() || !g.b.isF32() || !g.acc.isF32() || g.aInRegisters || g.bInRegisters ||
+      GemmOp(g.op).getPrecision() != Precision::ieee)
+    return std::nullopt;
+  // Other tiles leave lanes without their share of rows, or too few products to a value read.
+  int64_t sums = g.m * g.n / 256;
+  if (!llvm::isPowerOf2_64(g.m) || g.m < 64 || g.n % 64 || sums < 32 || sums > 128)
+    return std::nullopt;
+  int64_t stage = bytesPerTrip(features, loop);
+  if (!stage || (int64_t(target.sharedBytes) - kReservedShared) / stage < 2)
+    return std::nullopt;
+  double reads = g.n < 128 ? 20 : 14; // a step of k, of lines that fewer columns share
+  double trip = double(g.k) * (1.06 * double(g.m * g.n) / 128 + reads) + 256;
+  return LaunchCost{int64_t(trip + 0.5), g.m * g.n / 8 + epilogueCycles(launch, features, Staging()), 8000};
+}
+
 std::optional<LaunchCost> tilec::tile::launchCost(LaunchOp launch, const TargetDesc &target) {
   SmallVector<scf::ForOp, 2> loops = mainLoops(launch);
-  return target.roles && !loops.empty() ? costOfWGMMA(launch, loops.back(), target) : std::nullopt;
+  if (!target.roles || loops.empty())
+    return std::nullopt;
+  if (std::optional<LaunchCost> cost = costOfWGMMA(launch, loops.back(), target))
+    return cost;
+  return costOfPlainUnits(launch, loops.back(), target);
 }

@@ -10,8 +10,6 @@ using namespace mlir;
 using namespace tilec;
 using namespace tilec::tile;
 
-static bool isFloat8(Type t) { return isa<Float8E4M3FNType, Float8E5M2Type>(t); }
-
 bool tilec::tile::hasMatrixTypes(const GemmFeature &g) {
   if (g.a.isF16() || g.a.isBF16())
     return g.a == g.b && (g.acc.isF32() || (g.acc.isF16() && g.a.isF16()));
@@ -78,8 +76,8 @@ StringRef tilec::tile::whyNoWGMMA(const GemmFeature &g) {
     return "that takes a multiple of 64 along m or n, of 8 along the other and of 32 bytes along k";
   if (g.aInRegisters || g.bInRegisters)
     return "that takes one operand out of registers, its rows along k";
-  return "both operands lie across k, and of this type it reads one so at most: store A as rows of k or B as "
-         "rows of k";
+  return "both operands lie across k, and of this type it reads one so at most: store A as (M, K) or B as "
+         "(N, K)";
 }
 
 int64_t tilec::tile::accumulatorRegisters(const LaunchFeatures &features, int64_t groups) {
@@ -121,9 +119,6 @@ static UnitCycles cyclesOf(const WGMMAPlan &plan, int64_t m, int64_t n) {
 double WGMMAPlan::matrixCycles(int64_t m, int64_t n) const { return cyclesOf(*this, m, n).matrix; }
 double WGMMAPlan::sharedCycles(int64_t m, int64_t n) const { return cyclesOf(*this, m, n).shared; }
 
-/// Registers of a computing thread beside a loading role, all of them sums.
-static constexpr int64_t mostSums = 240;
-
 namespace {
 /// One orientation, in the instruction's axes.
 struct Orientation {
@@ -146,7 +141,7 @@ void Orientation::split(const LaunchFeatures &features, const LaunchHints &hints
   if (!hints.threads && rowGroups == 1 && rows == 192 && accumulatorRegisters(features, 3) <= 96)
     rowGroups = 3;
   // Parts of 16 columns read shared memory best; where the sums do not fit one group, parts of 8 will do.
-  int64_t sums = accumulatorRegisters(features, 1), part = sums < mostSums ? 16 : 8;
+  int64_t sums = accumulatorRegisters(features, 1), part = sums < kRegistersAlone ? 16 : 8;
   if (rowGroups == 1 && !chained && most >= 2 && columns % (2 * part) == 0 && sums > 64)
     columnGroups = 2;
 }

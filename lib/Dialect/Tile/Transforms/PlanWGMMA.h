@@ -7,6 +7,9 @@
 
 namespace tilec::tile {
 
+/// Registers of a thread of one computing warp group beside a load role; setmaxnreg takes the rest from the other.
+inline constexpr int64_t kRegistersAlone = 240;
+
 /// How warp groups share the products of one launch. The 64-row side of the instruction runs over m, or over
 /// n where the plan is `swapped`: the accumulator then holds the transposed tile, and m may be any multiple
 /// of 8.

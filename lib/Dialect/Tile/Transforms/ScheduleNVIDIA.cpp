@@ -77,7 +77,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 bool Scheduler::mmaLegal(const GemmFeature &g) const {
-  bool float8 = g.a.getIntOrFloatBitWidth() == 8 && isa<FloatType>(g.a);
+  bool float8 = isFloat8(g.a);
   return hasMatrixTypes(g) && (!float8 || target.smVersion >= 89) && g.m % 16 == 0 && g.n % 8 == 0 &&
          g.k % matrixDepth(g) == 0;
 }
@@ -133,9 +133,9 @@ bool Scheduler::feedsPlainUnits() const {
   if (plan.wgmma || plan.mma || features.gemms.size() != 1 || plan.warps % 4 || plan.warps > 8)
     return false;
   const GemmFeature &g = features.gemms.front();
-  constexpr int64_t mostSums = 128;
+  constexpr int64_t mostOfLane = 128;
   return g.a.isF32() && g.b.isF32() && g.acc.isF32() && !g.aInRegisters && !g.bInRegisters &&
-         g.m * g.n / (32 * plan.warps) <= mostSums;
+         g.m * g.n / (32 * plan.warps) <= mostOfLane;
 }
 
 /// A producer warp pays when a loop streams tiles into products of wgmma or of float32: an issue slot that
@@ -277,12 +277,12 @@ static std::pair<int64_t, int64_t> roleRegisters(int64_t groups, int64_t splits,
   if (splits && groups > 2)
     return {96, 96};
   if (splits)
-    return groups == 1 ? std::pair<int64_t, int64_t>(96, 240)
+    return groups == 1 ? std::pair<int64_t, int64_t>(96, kRegistersAlone)
                        : std::pair<int64_t, int64_t>(splits == 1 ? 88 : 96, splits == 1 ? 208 : 160);
   int64_t load = copies > 2 ? 56 : 40;
   switch (groups) {
   case 1:
-    return {epilogue ? 72 : load, 240};
+    return {epilogue ? 72 : load, kRegistersAlone};
   case 2:
     return epilogue ? std::pair<int64_t, int64_t>(72, 216)
                     : std::pair<int64_t, int64_t>(load, copies > 2 ? 224 : 232);

@@ -31,6 +31,9 @@ llvm::ArrayRef<int64_t> getShapeOf(mlir::Type type);
 mlir::Type getElementTypeOf(mlir::Type type);
 /// Layout of a tile, buffer or future; null when absent.
 LayoutAttr getLayoutOf(mlir::Type type);
+inline bool isFloat8(mlir::Type type) {
+  return mlir::isa<mlir::FloatType>(type) && type.getIntOrFloatBitWidth() == 8;
+}
 /// `shape` without its ones.
 llvm::SmallVector<int64_t> dropOnes(llvm::ArrayRef<int64_t> shape);
 
