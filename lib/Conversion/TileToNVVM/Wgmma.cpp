@@ -203,11 +203,12 @@ LogicalResult NVVMEmitter::issueWgmma(Product &p, SmallVector<Value> &acc) {
                      "." + dt + "." + at + "." + bt;
   bool hasTrans = at == "f16" || at == "bf16";
   // One piece of assembly for fence, steps and commit: the accumulators, up to 128 values, go through LLVM
-  // once.
+  // once. Where the first operand stands in registers, each step is a piece: its fragment is made while the
+  // one before multiplies.
   bool isFresh = startsFresh(code, acc);
   SmallVector<Value> words = toWords(code, acc), more;
   int64_t wordsPerAtom = words.size() * perAtom / regs;
-  std::string text = "{\n\t.reg .pred p, all;\n\t", constraints;
+  std::string text, constraints;
   llvm::DenseMap<Value, std::string> names;
   auto operand = [&](Value v, StringRef constraint) -> std::string {
     auto [it, isNew] = names.try_emplace(v, "$" + std::to_string(2 * words.size() + more.size()));
@@ -217,19 +218,24 @@ LogicalResult NVVMEmitter::issueWgmma(Product &p, SmallVector<Value> &acc) {
     }
     return it->second;
   };
-  if (isFresh) {
-    text += "setp.ne.b32 p, 0, 0;\n\t";
-  } else if (p.clear) {
-    Value scale =
+  auto endPiece = [&] {
+    words = tied(code, "{\n\t.reg .pred p;\n\t" + text + "}", words, constraints, more);
+    text.clear();
+    constraints.clear();
+    more.clear();
+    names.clear();
+  };
+  Value scale;
+  if (p.clear && !isFresh)
+    scale =
         arith::ExtUIOp::create(code.b, code.loc, code.b.getI32Type(), code.exor(p.clear, code.boolean(true)));
-    text += "setp.ne.b32 p, " + operand(scale, "r") + ", 0;\n\t";
-  }
-  text += "setp.ne.b32 all, 1, 0;\n\twgmma.fence.sync.aligned;\n\t";
+  text = "wgmma.fence.sync.aligned;\n\t";
   for (int64_t k = 0; k < p.b.k / kInst; ++k)
     for (int64_t r = 0; r < regs; r += perAtom) {
       int64_t m0 = mRegs[r].first + mRegs[r].second, n0 = nRegs[r].first + nRegs[r].second;
       std::string aText;
       if (p.a.inRegisters) {
+        endPiece();
         auto it = aPlace.find({m0, k * kInst});
         if (it == aPlace.end())
           return unsupported(*p.op, "a register operand in this order");
@@ -241,10 +247,11 @@ LogicalResult NVVMEmitter::issueWgmma(Product &p, SmallVector<Value> &acc) {
         aText = operand(da.at(code, m0, k), "l");
       }
       std::string bText = operand(db.at(code, n0, k), "l");
-      text += name + " {";
+      std::string adds = k || (!scale && !isFresh) ? "1" : scale ? operand(scale, "r") : "0";
+      text += "setp.ne.b32 p, " + adds + ", 0;\n\t" + name + " {";
       for (int64_t i = 0, first = r / perAtom * wordsPerAtom; i < wordsPerAtom; ++i)
         text += (i ? ", $" : "$") + std::to_string(first + i);
-      text += "}, " + aText + ", " + bText + (k == 0 && (isFresh || p.clear) ? ", p" : ", all");
+      text += "}, " + aText + ", " + bText + ", p";
       if (!isInt)
         text += ", 1, 1";
       if (hasTrans && !p.a.inRegisters)
@@ -253,8 +260,9 @@ LogicalResult NVVMEmitter::issueWgmma(Product &p, SmallVector<Value> &acc) {
         text += db.d.mnMajor ? ", 1" : ", 0";
       text += ";\n\t";
     }
-  text += "wgmma.commit_group.sync.aligned;\n\t}";
-  acc = fromWords(code, tied(code, text, words, constraints, more), accElement);
+  text += "wgmma.commit_group.sync.aligned;\n\t";
+  endPiece();
+  acc = fromWords(code, words, accElement);
   return success();
 }
 
