@@ -92,11 +92,11 @@ static FailureOr<Layout> rowTile(const RowShape &s, ThreadShape threads) {
   return l.part(DimId::Warp, threads.warps, DimId::Warp, DimId::Group);
 }
 
-static int64_t vectorOf(int64_t cols, unsigned elemBytes) {
-  for (int64_t v : {16 / elemBytes, 8 / elemBytes, 4 / elemBytes, 2u})
-    if (v > 1 && cols % v == 0)
-      return v;
-  return 1;
+static int64_t vectorOf(int64_t cols, unsigned elemBytes, unsigned vectorBytes) {
+  int64_t v = std::max(1u, vectorBytes / elemBytes);
+  while (cols % v)
+    v /= 2;
+  return v;
 }
 
 static int64_t floorPow2(int64_t x) { return int64_t(1) << log2Of(x); }
@@ -187,28 +187,31 @@ static std::pair<int64_t, int64_t> rowsAndCols(ArrayRef<int64_t> shape) {
   return {rows, shape.back()};
 }
 
-Layout tilec::defaultTile(ArrayRef<int64_t> shape, unsigned elemBytes, ThreadShape threads) {
+Layout tilec::defaultTile(ArrayRef<int64_t> shape, unsigned elemBytes, ThreadShape threads,
+                          unsigned vectorBytes) {
   if (threads.threads() == 1)
     return threadTile(shape);
   auto [rows, cols] = rowsAndCols(shape);
-  RowShape s{rows, cols, vectorOf(cols, elemBytes), 0, 0, 0, 0};
+  RowShape s{rows, cols, vectorOf(cols, elemBytes, vectorBytes), 0, 0, 0, 0};
   // A narrower vector when whole threads would otherwise have nothing to do.
   while (s.v * elemBytes > 4 && s.v > 1 && rows * cols / s.v < threads.threads())
     s.v /= 2;
   s.lanesCol = lanesAlong(divideCeil(cols, s.v), threads.lanes);
   s.lanesRow = threads.lanes / s.lanesCol;
-  return splitRows(spreadWarps(s, threads, false), shape,
-                   [&](ArrayRef<int64_t> last) { return defaultTile(last, elemBytes, threads); });
+  return splitRows(spreadWarps(s, threads, false), shape, [&](ArrayRef<int64_t> last) {
+    return defaultTile(last, elemBytes, threads, vectorBytes);
+  });
 }
 
-Layout tilec::reductionTile(ArrayRef<int64_t> shape, unsigned axis, unsigned elemBytes, ThreadShape threads) {
+Layout tilec::reductionTile(ArrayRef<int64_t> shape, unsigned axis, unsigned elemBytes, ThreadShape threads,
+                            unsigned vectorBytes) {
   if (threads.threads() == 1)
     return threadTile(shape);
   if (axis + 1 != shape.size()) {
     if (shape.size() != 2)
-      return defaultTile(shape, elemBytes, threads);
+      return defaultTile(shape, elemBytes, threads, vectorBytes);
     // Down the columns: lanes and warps beside each other along the rows, the axis in registers.
-    RowShape s{shape[0], shape[1], vectorOf(shape[1], elemBytes), 0, 0, 0, 0};
+    RowShape s{shape[0], shape[1], vectorOf(shape[1], elemBytes, vectorBytes), 0, 0, 0, 0};
     while (s.v > 1 && shape[1] / s.v < threads.threads() && s.v * elemBytes > 4)
       s.v /= 2;
     s.lanesCol = std::min(floorPow2(threads.lanes), floorPow2(divideCeil(shape[1], s.v)));
@@ -216,10 +219,12 @@ Layout tilec::reductionTile(ArrayRef<int64_t> shape, unsigned axis, unsigned ele
     return spreadWarps(s, threads, true);
   }
   auto [rows, cols] = rowsAndCols(shape);
-  RowShape s{rows, cols, vectorOf(cols, elemBytes), 0, 0, 1, threads.allWarps()};
+  RowShape s{rows, cols, vectorOf(cols, elemBytes, vectorBytes), 0, 0, 1, threads.allWarps()};
   s.lanesCol = std::min(floorPow2(threads.lanes), floorPow2(divideCeil(cols, s.v)));
   s.lanesRow = threads.lanes / s.lanesCol;
-  auto lastTwo = [&](ArrayRef<int64_t> last) { return reductionTile(last, 1, elemBytes, threads); };
+  auto lastTwo = [&](ArrayRef<int64_t> last) {
+    return reductionTile(last, 1, elemBytes, threads, vectorBytes);
+  };
   // A warp to itself reduces without shared memory; long rows need more than one.
   if (rows >= threads.allWarps() * s.lanesRow || cols * int64_t(elemBytes) <= 2048)
     if (FailureOr<Layout> l = rowTile(s, threads); succeeded(l))

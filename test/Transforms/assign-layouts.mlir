@@ -24,6 +24,10 @@
 // HOPPER: tile.generic [128, 128] {{.*}} layout #[[PART]]
 // HOPPER: tile.copy {{.*}} engine tma : !tile.buffer<128x128xf16
 
+// CHECK-DAG: #[[ONE:.*]] = #tile.layout<"reg 4:32d1 2:4d0 | lane 32:d1 | warp 4:d0 -> 8x128">
+// CHECK-DAG: #[[TWO:.*]] = #tile.layout<"reg 2:d1 2:64d1 2:4d0 | lane 32:2d1 | warp 4:d0 -> 8x128">
+// CHECK-DAG: #[[EIGHT:.*]] = #tile.layout<"reg 8:d1 | lane 16:8d1 2:d0 | warp 4:2d0 -> 8x128">
+
 #schedule = #tile.schedule<threads = 128, partition = [4, 1]>
 // A row maximum has its parent's layout without the axis; the generic that reads it needs no conversion.
 // CHECK-LABEL: tile.kernel @rows
@@ -73,11 +77,31 @@ tile.kernel @parts(%g: index, %X: !tile.view<?x?xf16>, %Y: !tile.view<?x?xf16>) 
   }
   tile.yield
 }
-tile.kernel @whole(%g: index, %X: !tile.view<?x?xf16>, %Y: !tile.view<?x?xf16>) attributes {tile.device, tile.target = #tile.target<"sm_90a">} {
+tile.kernel @whole(%g: index, %X: !tile.view<?x64xf16, align = 16>, %Y: !tile.view<?x64xf16, align = 16>) attributes {tile.device, tile.target = #tile.target<"sm_90a">} {
   tile.launch (%b) in (%g) schedule #parts {
     %c0 = arith.constant 0 : index
-    %x = tile.load %X[%c0, %c0] : !tile.view<?x?xf16> -> !tile.tile<16x64xf16>
-    tile.store %x to %Y[%c0, %c0] : !tile.tile<16x64xf16>, !tile.view<?x?xf16>
+    %x = tile.load %X[%c0, %c0] : !tile.view<?x64xf16, align = 16> -> !tile.tile<16x64xf16>
+    tile.store %x to %Y[%c0, %c0] : !tile.tile<16x64xf16>, !tile.view<?x64xf16, align = 16>
+  }
+  tile.yield
+}
+
+#odd = #tile.schedule<threads = 128, partition = [4, 1]>
+// Rows that start at any element: neighbours belong to neighbouring lanes. Rows that start at a multiple of 4 bytes give two
+// of float16 at once. Where a tile starts says nothing about its rows, and the narrowest access of a class decides.
+// CHECK-LABEL: tile.kernel @odd
+// CHECK: tile.load %arg1{{.*}} -> <8x128xf16, #[[ONE]]>
+// CHECK: tile.load %arg2{{.*}} -> <8x128xf16, #[[TWO]]>
+// CHECK: tile.load %arg3{{.*}} -> <8x128xf16, #[[EIGHT]]>
+tile.kernel @odd(%g: index, %X: !tile.view<?x?xf16, align = 16>, %Y: !tile.view<?x?xf16, strides = [6, 1], align = 16>, %Z: !tile.view<?x128xf16, align = 16>) attributes {tile.device, tile.target = #tile.target<"sm_90a">} {
+  tile.launch (%b) in (%g) schedule #odd {
+    %c0 = arith.constant 0 : index
+    %x = tile.load %X[%c0, %c0] : !tile.view<?x?xf16, align = 16> -> !tile.tile<8x128xf16>
+    tile.store %x to %Z[%c0, %c0] : !tile.tile<8x128xf16>, !tile.view<?x128xf16, align = 16>
+    %y = tile.load %Y[%c0, %c0] : !tile.view<?x?xf16, strides = [6, 1], align = 16> -> !tile.tile<8x128xf16>
+    tile.store %y to %Z[%c0, %c0] : !tile.tile<8x128xf16>, !tile.view<?x128xf16, align = 16>
+    %z = tile.load %Z[%c0, %c0] : !tile.view<?x128xf16, align = 16> -> !tile.tile<8x128xf16>
+    tile.store %z to %Z[%c0, %c0] : !tile.tile<8x128xf16>, !tile.view<?x128xf16, align = 16>
   }
   tile.yield
 }

@@ -6,7 +6,8 @@ usage: run [--steps correctness,delays,sanitizer,float32,speed,launch,tiles,muta
     delays       builds with pseudo-random pauses in front of everything that synchronises: right for every seed
     sanitizer    compute-sanitizer's memcheck and racecheck on small products
     float32      products as accurate as single precision: every element, errors beside cuBLAS's, times
-    speed        times, with peers in the same process in random order: cuBLAS and cuDNN through torch
+    speed        times, with peers in the same process in random order: cuBLAS and cuDNN through torch, and torch's own softmax,
+                 sum and GELU, whose results are checked at these sizes, too
     launch       host time of a call from C against the bare driver call with prepared arguments
     tiles        the product with tiles that the compiler chose, over many shapes, three times; beside cuBLAS stand Triton, tuned
                  for each shape (in the first of the three, where it is installed), and builds for single shapes, if packed
@@ -41,7 +42,11 @@ TILES += [f"{m}x8192x8192" for m in (256, 128, 64, 32, 16, 1)]
 ODD = "4095x4097x4104"  # no row starts where TMA could; not among the means
 SPEED = ["4096x4096x4096", "8192x1024x8192", "2000x3000x1000", "2048x2048x2048", "8192x8192x8192"]
 FLOAT32 = ["256 512 128", "1000 776 328", "129 200 65", "1 1 1", "65 257 4", "1024 1024 1024"]
+# Scripts that take times: the peer, and what they count.
+BENCHES = {"gemm_bench.py": ("cublas", "TFLOP/s"), "samples_bench.py": ("cublas", "TFLOP/s"),
+           "attention_bench.py": ("cudnn", "TFLOP/s"), "memory_bench.py": ("torch", "GB/s")}
 STOPPED = "no end after"
+MEMORY = [f"{sample}_{dtype}" for sample in ("elementwise", "softmax") for dtype in ("f16", "bf16", "f32")]
 SHORT = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float8_e4m3": "e4m3", "int8": "i8", "tf32": "tf32"}
 
 
@@ -58,7 +63,7 @@ class Run:
         """Runs harness/NAME; (ok, last line, what it wrote with --json, seconds)."""
         file = os.path.join(self.scratch, "one.json")
         command = [*tool, sys.executable, os.path.join(HERE, name), *map(str, args)]
-        if name in ("delays.py", "gemm_bench.py", "attention_bench.py", "samples_bench.py", "precision.py"):
+        if name in ("delays.py", "precision.py", *BENCHES):
             command += ["--json", file]
         start = time.monotonic()
         try:
@@ -176,11 +181,12 @@ def speed(run, o):
     def bench(what, script, library, *args):
         ok, lines, data, seconds = run.script(script, run.library(library), *args)
         for row in data["rows"] if data else ():
-            peer = "cublas" if "cublas_tflops" in row else "cudnn"
-            theirs = f"{peer} {row[peer + '_tflops']:7.1f}, ratio {row['ratio']:.3f}" if row["ratio"] else f"{peer} -"
+            peer, unit = BENCHES[script]
+            key = unit.replace("/", "").lower()
+            theirs = f"{peer} {row[f'{peer}_{key}']:7.1f}, ratio {row['ratio']:.3f}" if row["ratio"] else f"{peer} -"
             rival = f", rival's time / ours {row['rival_ratio']:.4f}" if row.get("rival_ratio") else ""
             run.add("speed", f"{what} {row['shape']}{' causal' if row.get('causal') else ''}", ok,
-                    f"{row['tilec_tflops']:7.1f} TFLOP/s, {theirs}{rival}", seconds, row)
+                    f"{row[f'tilec_{key}']:7.1f} {unit}, {theirs}{rival}", seconds, row)
         if not data:
             run.add("speed", what, False, "; ".join(lines[-3:]), seconds)
         elif data["missing"] and data["missing"] not in run.notes:
@@ -208,8 +214,11 @@ def speed(run, o):
     if run.has("sgemm_4096"):
         bench("sgemm sm_90a", "gemm_bench.py", "samples", "--image", "sm_90a", "--dtype", "f32", "--kernel", "sgemm_4096_sgemm",
               "--shapes", SPEED[0], "--rounds", 15, "--rival", run.library("sgemm-pipelined"))
-    if run.has("attention_f16_128", "attention_f16_64", "attention_f16_128_causal"):
-        bench("attention f16 sm_90a", "attention_bench.py", "samples", "--image", "sm_90a")
+    for dtype in ("f16", "bf16"):
+        if run.has(*(f"attention_{dtype}_{d}{causal}" for d in (64, 128) for causal in ("", "_causal"))):
+            bench(f"attention {dtype} sm_90a", "attention_bench.py", "samples", "--image", "sm_90a", "--dtype", dtype)
+    if packed := [prefix for prefix in MEMORY if run.has(prefix)]:
+        bench("sm_90a", "memory_bench.py", "samples", "--image", "sm_90a", "--only", ",".join(packed))
     for sample in ("int4", "batched"):
         if run.contents[sample]:
             bench("sample", "samples_bench.py", sample, sample)

@@ -36,7 +36,7 @@ def frobenius(dtype):
 def element(reference, dtype, magnitude=None):
     """Per element of those kernels. `magnitude`: sum of the absolute values of what was added up, where terms were rounded to
     `dtype` before they met (the probabilities of attention): cancellation leaves the error of the terms, not of the sum."""
-    return 4 * UNIT[dtype] * np.abs(reference if magnitude is None else magnitude) + 1e-5
+    return 4 * UNIT[dtype] * abs(reference if magnitude is None else magnitude) + 1e-5
 
 
 def worst(got, reference, limit):

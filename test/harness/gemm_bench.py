@@ -17,7 +17,7 @@ import numpy as np
 import bounds
 import rt
 from gemm import SHORT, expect, types_of
-from timing import against, cell, measure, open_device
+from timing import against, cell, fill_normal, measure, open_device
 
 SHAPES = "4096x4096x4096,8192x1024x8192,2000x3000x1000,2048x2048x2048,1024x1024x1024,8192x8192x8192"
 NAMES = {short: name for name, short in SHORT.items()}
@@ -29,11 +29,7 @@ def operands(device, m, n, k, dtype, trans):
     shapes = ((m, k) if trans[0] == "n" else (k, m)), ((k, n) if trans[1] == "n" else (n, k))
     a, b = (device.array(s, stored) for s in shapes)
     for array in (a, b):
-        if hasattr(array, "data"):
-            import torch
-            array.fill(scale * torch.randn(array.shape, device="cuda"))
-        else:
-            array.fill(scale * rng.standard_normal(array.shape, np.float32))
+        fill_normal(array, rng, scale)
     return a, b, device.array((m, n), result).poison()
 
 
@@ -78,13 +74,13 @@ def worst_error(a, b, c, peers, shape):
         reference, magnitude = expect(a, b, shape)
         return (bounds.worst(c.values(), reference, bounds.product(reference, magnitude, k, result, dtype)),
                 bounds.relative_frobenius(c.values(), reference))
+    import torch_arrays
     x, y = (t.float().double() for t in peers[:2])
     reference = x @ y
     of_result, of_terms, always = bounds.product_factors(k, result, dtype)
     limit = of_terms * (x.abs() @ y.abs()) + of_result * reference.abs() + always
-    error = (c.data().double() - reference).abs()
-    return ((error / limit).masked_fill_(error == 0, 0).nan_to_num(nan=float("inf")).max().item(),
-            (error.norm() / reference.norm()).item())
+    got = c.data().double()
+    return torch_arrays.worst(got, reference, limit), ((got - reference).norm() / reference.norm()).item()
 
 
 def main():
@@ -137,9 +133,7 @@ def main():
         cublas = [times.pop(name) for name in list(times) if name.startswith("cublas")]
         if cublas:
             times["cublas"] = min(cublas)
-        r.update(against(times, "cublas", 2 * m * n * k))
-        for other in ("rival", "fixed", "triton"):
-            r[other + "_ratio"] = times[other] / times["tilec"] if other in times else None
+        r.update(against(times, "cublas", 2 * m * n * k, others=("rival", "fixed", "triton")))
         rows.append(r)
         print(f"{o.dtype} {o.trans} {text:18s} error {error:7.3f} of its bound, {relative:.1e} of all   tilec {r['tilec_tflops']:7.1f}   "
               f"cuBLAS {cell(r['cublas_tflops'], '7.1f')} TFLOP/s   ratio {cell(r['ratio'], '.3f')}"

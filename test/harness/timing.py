@@ -1,6 +1,8 @@
 """Interleaved timings, with the candidates' peers where torch is installed."""
 import random
 
+import numpy as np
+
 
 def open_device():
     """(device, why peers are missing or None)"""
@@ -10,6 +12,14 @@ def open_device():
     except (ImportError, RuntimeError, AssertionError) as e:
         import cuda_arrays
         return cuda_arrays.CudaDevice(), f"no torch here ({e})"
+
+
+def fill_normal(array, rng, scale=1):
+    """Random normal numbers, made on the device where torch is."""
+    if hasattr(array, "data"):
+        import torch
+        return array.fill(scale * torch.randn(array.shape, device="cuda"))
+    return array.fill(scale * rng.standard_normal(array.shape, np.float32))
 
 
 def measure(candidates, rounds, device):
@@ -27,11 +37,15 @@ def measure(candidates, rounds, device):
     return {name: sorted(t)[len(t) // 2] for name, t in times.items()}
 
 
-def against(times, peer, work):
-    """A row of results: TFLOP/s of both and peer time / our time; None where there is no peer."""
-    row = {"tilec_tflops": work / times["tilec"] / 1e12, f"{peer}_tflops": None, "ratio": None}
+UNITS = {"tflops": 1e12, "gbs": 1e9}
+
+
+def against(times, peer, work, unit="tflops", others=("rival",)):
+    """A row of results: TFLOP/s (or GB/s) of both, peer time / our time, and so for other candidates; None for those not there."""
+    row = {f"tilec_{unit}": work / times["tilec"] / UNITS[unit], f"{peer}_{unit}": None, "ratio": None}
     if peer in times:
-        row.update({f"{peer}_tflops": work / times[peer] / 1e12, "ratio": times[peer] / times["tilec"]})
+        row.update({f"{peer}_{unit}": work / times[peer] / UNITS[unit], "ratio": times[peer] / times["tilec"]})
+    row.update({f"{name}_ratio": times[name] / times["tilec"] if name in times else None for name in others})
     return row
 
 

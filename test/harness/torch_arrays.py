@@ -49,6 +49,12 @@ class TorchArray:
         return all(torch.equal(now, before) for now, before in zip(self.guard_bytes(), self.guards))
 
 
+def worst(got, reference, limit):
+    """bounds.worst on the device, which has float64 of this size sooner: largest error over its limit, infinite for a NaN."""
+    error = (got - reference).abs()
+    return (error / limit).masked_fill_(error == 0, 0).nan_to_num(nan=float("inf")).max().item()
+
+
 class TorchDevice:
     """cuda_arrays.CudaDevice with torch's events."""
 

@@ -233,13 +233,15 @@ TEST(LayoutTables, ElementwiseTiles) {
         int64_t size = 1;
         for (int64_t n : shape)
           size *= n;
-        Layout l = defaultTile(shape, es, t);
-        ASSERT_EQ(SmallVector<int64_t>(shape.begin(), shape.end()), SmallVector<int64_t>(l.shape()))
-            << l.str();
-        ASSERT_EQ(covered(l), size) << l.str();
-        ASSERT_LE(l.inSize(Lane), t.lanes);
-        ASSERT_LE(l.inSize(Warp), t.warps) << l.str();
-        ASSERT_LE(l.inSize(Group), t.groups) << l.str();
+        for (unsigned vectorBytes : {16u, es}) {
+          Layout l = defaultTile(shape, es, t, vectorBytes);
+          ASSERT_EQ(SmallVector<int64_t>(shape.begin(), shape.end()), SmallVector<int64_t>(l.shape()))
+              << l.str();
+          ASSERT_EQ(covered(l), size) << l.str();
+          ASSERT_LE(l.inSize(Lane), t.lanes);
+          ASSERT_LE(l.inSize(Warp), t.warps) << l.str();
+          ASSERT_LE(l.inSize(Group), t.groups) << l.str();
+        }
         for (unsigned axis = 0; axis < shape.size(); ++axis) {
           Layout r = reductionTile(shape, axis, es, t);
           ASSERT_EQ(covered(r), size) << r.str();
@@ -253,6 +255,9 @@ TEST(LayoutTables, ElementwiseTiles) {
             L("reg 8:d1 9:64d1 8:16d0 | lane 8:8d1 4:d0 | warp 4:4d0 -> 128x576"));
   // All threads of a block have something to do in one long row.
   EXPECT_EQ(defaultTile({4096}, 2, {32, 4, 1}), L("reg 8:d0 4:1024d0 | lane 32:8d0 | warp 4:256d0 -> 4096"));
+  // Memory that gives single elements: neighbours belong to neighbouring lanes.
+  EXPECT_EQ(defaultTile({4096}, 2, {32, 4, 1}, 2), L("reg 32:128d0 | lane 32:d0 | warp 4:32d0 -> 4096"));
+  EXPECT_EQ(reductionTile({4, 256}, 1, 2, {32, 4, 1}, 2), L("reg 8:32d1 | lane 32:d1 | warp 4:d0 -> 4x256"));
   // A row is reduced by one warp when there are rows for all.
   EXPECT_TRUE(planReduction(reductionTile({64, 512}, 1, 4, {32, 4, 1}), 1, 4)->warps.empty());
   EXPECT_EQ(planReduction(reductionTile({128, 256}, 0, 4, {32, 2, 1}), 0, 4)->shuffles, 0);

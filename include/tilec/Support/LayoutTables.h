@@ -80,12 +80,15 @@ struct ThreadShape {
   int64_t threads() const { return lanes * allWarps(); }
 };
 
-/// What an unconstrained tile gets: 16-byte vectors along the last axis, lanes and warps over the rest.
-/// Defined for every shape and every number of threads; what does not divide is masked.
-Layout defaultTile(llvm::ArrayRef<int64_t> shape, unsigned elemBytes, ThreadShape threads);
+/// What an unconstrained tile gets: vectors along the last axis of as many bytes as memory gives at once,
+/// lanes and warps over the rest. Defined for every shape and every number of threads; what does not divide
+/// is masked.
+Layout defaultTile(llvm::ArrayRef<int64_t> shape, unsigned elemBytes, ThreadShape threads,
+                   unsigned vectorBytes = 16);
 /// The tile that makes a reduction over \p axis cheap: the axis in threads and lanes of one warp, across
 /// warps only when there are too few rows.
-Layout reductionTile(llvm::ArrayRef<int64_t> shape, unsigned axis, unsigned elemBytes, ThreadShape threads);
+Layout reductionTile(llvm::ArrayRef<int64_t> shape, unsigned axis, unsigned elemBytes, ThreadShape threads,
+                     unsigned vectorBytes = 16);
 /// One thread holds everything, last axis fastest.
 Layout threadTile(llvm::ArrayRef<int64_t> shape);
 

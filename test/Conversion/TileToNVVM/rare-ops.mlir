@@ -12,7 +12,7 @@
 // A view out of a pointer; single elements of memory and of tiles; a condition that must hold; pauses.
 // CHECK-LABEL: llvm.func @elements(
 // CHECK: llvm.store %{{.*}} {alignment = 8 : i64} : i64, !llvm.ptr<1>
-// CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<3>
+// CHECK: llvm.store %{{.*}} {alignment = 4 : i64} : f32, !llvm.ptr<3>
 // CHECK: nanosleep
 // Row 1 of the copy begins at byte 128.
 // CHECK: %[[ROW:.*]] = llvm.getelementptr %{{.*}}[128] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8

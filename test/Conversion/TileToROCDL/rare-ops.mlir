@@ -9,7 +9,7 @@
 
 // CHECK-LABEL: llvm.func @elements(
 // CHECK: llvm.store %{{.*}} {alignment = 8 : i64} : i64, !llvm.ptr<1>
-// CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<3>
+// CHECK: llvm.store %{{.*}} {alignment = 4 : i64} : f32, !llvm.ptr<3>
 // CHECK: llvm.amdgcn.wave.barrier
 // CHECK: llvm.amdgcn.s.sleep
 // CHECK: llvm.intr.trap

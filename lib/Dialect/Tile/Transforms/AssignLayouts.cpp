@@ -4,6 +4,7 @@
 // ones (wide accesses, cheap reductions). A class takes the layout of its strongest anchor; where two
 // disagree, the value is converted. There is no program without an assignment: everything has a default.
 #include "BufferLayouts.h"
+#include "Divisibility.h"
 #include "LaunchFeatures.h"
 #include "LaunchScratch.h"
 #include "LegalizeOperands.h"
@@ -36,11 +37,16 @@ struct Relation {
 class Assigner {
 public:
   Assigner(LaunchOp launch, const TargetDesc &target)
-      : launch(launch), layouts(launch, target), b(launch.getContext()) {}
+      : launch(launch), known(launch->getParentOfType<KernelOp>()), layouts(launch, target),
+        b(launch.getContext()) {}
   /// Fails with E0406 when a tile is larger than a thread can hold.
   LogicalResult run();
 
 private:
+  /// Bytes of a class's elements, and of the neighbours in a thread.
+  struct Width {
+    unsigned element, vector;
+  };
   static TileType tile(Value v) { return dyn_cast<TileType>(v.getType()); }
   void *key(Value v) { return classes.getOrInsertLeaderValue(v.getAsOpaquePointer()); }
   void same(Value x, Value y) {
@@ -61,10 +67,13 @@ private:
   void convert(OpOperand &operand, const Layout &l);
   void convertOperands();
   void convertGeneric(GenericOp generic);
-  unsigned classBytes(Value v);
+  int64_t atOnce(Value v) const;
+  Width widthOf(Value v);
   int64_t bytesPerStep(Value v, unsigned axis);
 
+  static constexpr int64_t kVectorBytes = 16; ///< that one instruction moves for a thread
   LaunchOp launch;
+  Divisibility known;
   ThreadLayouts layouts;
   OpBuilder b;
   llvm::EquivalenceClasses<void *> classes;
@@ -162,17 +171,45 @@ void Assigner::collectGeneric(GenericOp generic) {
       relations.push_back({v, whole, mapOf(m)});
 }
 
-/// Narrowest element of the class: its vectors decide how many neighbours a thread holds.
-unsigned Assigner::classBytes(Value v) {
-  unsigned bytes = 8;
+static int64_t bytesOf(TileType type) {
+  return type.getElementType().isIndex() ? 8
+                                         : std::max(1u, type.getElementType().getIntOrFloatBitWidth() / 8);
+}
+
+/// Elements of the tile `v` that one access moves at once between rows in memory and a thread with
+/// neighbours.
+int64_t Assigner::atOnce(Value v) const {
+  int64_t aligned = kVectorBytes;
+  auto access = [&](auto op, Value memory) {
+    auto view = dyn_cast<ViewType>(memory.getType());
+    if (!view || view.getRank() == 0 || view.getStaticStride(view.getRank() - 1) != 1)
+      return;
+    ArrayRef<int64_t> shape = tile(v).getShape();
+    SmallVector<int64_t> extents(op.getExtents().value_or(shape));
+    if (int64_t(extents.size()) == view.getRank())
+      aligned = std::min(aligned, known.ofRows(memory, op.getOffsets(), extents));
+  };
+  if (auto load = v.getDefiningOp<LoadOp>())
+    access(load, load.getSource());
+  for (Operation *user : v.getUsers())
+    if (auto store = dyn_cast<StoreOp>(user); store && store.getValue() == v)
+      access(store, store.getDest());
+  return aligned < kVectorBytes ? std::max<int64_t>(1, aligned / bytesOf(tile(v))) : kVectorBytes;
+}
+
+/// The narrowest element decides how many neighbours a thread holds, unless memory gives fewer at once: then
+/// neighbours belong to neighbouring lanes. Else each of a warp's accesses would touch all that a vector
+/// would have brought.
+Assigner::Width Assigner::widthOf(Value v) {
+  int64_t bytes = 8, neighbours = kVectorBytes;
   void *leader = key(v);
   for (Value x : values)
     if (key(x) == leader) {
-      unsigned bits =
-          tile(x).getElementType().isIndex() ? 64 : tile(x).getElementType().getIntOrFloatBitWidth();
-      bytes = std::min(bytes, std::max(1u, bits / 8));
+      bytes = std::min(bytes, bytesOf(tile(x)));
+      neighbours = std::min(neighbours, atOnce(x));
     }
-  return bytes;
+  return {unsigned(bytes),
+          unsigned(std::min<int64_t>(kVectorBytes, llvm::bit_floor<uint64_t>(neighbours) * bytes))};
 }
 
 /// By how much an index grows with one step along `axis` of its nest; 0 where that is not plain to see.
@@ -234,15 +271,17 @@ void Assigner::softAnchors() {
     TileType source = reduce.getSource().getType();
     if (chosen.count(key(reduce.getSource())))
       return;
-    unsigned bytes =
-        std::max<int64_t>(classBytes(reduce.getSource()), bytesPerStep(reduce.getSource(), reduce.getAxis()));
-    anchor(reduce.getSource(), layouts.forReduction(source.getShape(), reduce.getAxis(), bytes));
+    Width width = widthOf(reduce.getSource());
+    unsigned bytes = std::max<int64_t>(width.element, bytesPerStep(reduce.getSource(), reduce.getAxis()));
+    anchor(reduce.getSource(),
+           layouts.forReduction(source.getShape(), reduce.getAxis(), bytes, width.vector));
     propagate();
   });
   auto access = [&](Value v) {
     if (chosen.count(key(v)))
       return;
-    anchor(v, layouts.forAccess(tile(v).getShape(), classBytes(v)));
+    Width width = widthOf(v);
+    anchor(v, layouts.forAccess(tile(v).getShape(), width.element, width.vector));
     propagate();
   };
   launch.walk([&](Operation *op) {

@@ -170,6 +170,15 @@ int64_t Divisibility::ofElement(Value view, ValueRange offsets) const {
   return align;
 }
 
+int64_t Divisibility::ofRows(Value view, ValueRange offsets, ArrayRef<int64_t> extents) const {
+  int64_t bytes = std::max<int64_t>(1, getElementTypeOf(view.getType()).getIntOrFloatBitWidth() / 8);
+  int64_t align = ofElement(view, offsets);
+  for (auto [axis, extent] : llvm::enumerate(extents.drop_back()))
+    if (extent > 1)
+      align = std::gcd(align, product(ofStride(view, axis), bytes));
+  return align;
+}
+
 bool Divisibility::startsBox(Value view, ValueRange offsets) const {
   int64_t bytes = std::max<int64_t>(1, getElementTypeOf(view.getType()).getIntOrFloatBitWidth() / 8);
   return offsets.empty() || of(offsets.back()) % (16 / std::gcd<int64_t>(16, bytes)) == 0;

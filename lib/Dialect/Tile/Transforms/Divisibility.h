@@ -24,6 +24,8 @@ public:
   int64_t ofAddress(mlir::Value view) const;
   /// Alignment in bytes of the element at these offsets, one per axis.
   int64_t ofElement(mlir::Value view, mlir::ValueRange offsets) const;
+  /// Alignment in bytes of each row of the tile at these offsets: of `extents` elements, one per axis.
+  int64_t ofRows(mlir::Value view, mlir::ValueRange offsets, llvm::ArrayRef<int64_t> extents) const;
   /// May a box of TMA start at these offsets? Along the last axis it starts at a multiple of 16 bytes;
   /// anything else is an illegal instruction when the copy engine meets it.
   bool startsBox(mlir::Value view, mlir::ValueRange offsets) const;

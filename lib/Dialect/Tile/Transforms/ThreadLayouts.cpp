@@ -32,12 +32,13 @@ Layout ThreadLayouts::finish(Layout l) const {
   return l;
 }
 
-Layout ThreadLayouts::forAccess(ArrayRef<int64_t> shape, unsigned elemBytes) const {
-  return finish(defaultTile(shape, elemBytes, threads));
+Layout ThreadLayouts::forAccess(ArrayRef<int64_t> shape, unsigned elemBytes, unsigned vectorBytes) const {
+  return finish(defaultTile(shape, elemBytes, threads, vectorBytes));
 }
 
-Layout ThreadLayouts::forReduction(ArrayRef<int64_t> shape, unsigned axis, unsigned elemBytes) const {
-  return finish(reductionTile(shape, axis, elemBytes, threads));
+Layout ThreadLayouts::forReduction(ArrayRef<int64_t> shape, unsigned axis, unsigned elemBytes,
+                                   unsigned vectorBytes) const {
+  return finish(reductionTile(shape, axis, elemBytes, threads, vectorBytes));
 }
 
 static const MatrixAtom *atomOf(InstAttr inst, Type element) {

@@ -17,10 +17,11 @@ public:
   const ThreadShape &shape() const { return threads; }
   const TargetDesc &targetDesc() const { return target; }
 
-  /// Wide accesses along the last axis.
-  Layout forAccess(llvm::ArrayRef<int64_t> shape, unsigned elemBytes) const;
+  /// Accesses along the last axis as wide as `vectorBytes`: a thread's neighbours.
+  Layout forAccess(llvm::ArrayRef<int64_t> shape, unsigned elemBytes, unsigned vectorBytes = 16) const;
   /// The axis in threads and lanes of a warp.
-  Layout forReduction(llvm::ArrayRef<int64_t> shape, unsigned axis, unsigned elemBytes) const;
+  Layout forReduction(llvm::ArrayRef<int64_t> shape, unsigned axis, unsigned elemBytes,
+                      unsigned vectorBytes) const;
   /// Wide accesses along the last axis of global memory and along the first of shared memory: patches of
   /// several rows and columns per thread. `store`: registers run down the columns first; otherwise along the
   /// rows, with the same elements in each thread. None for extents that are no powers of two.
