@@ -22,7 +22,7 @@ import build  # noqa: E402
 import run_bundle  # noqa: E402
 
 IMAGES = ["sm_90a", "compute_80"]
-SAMPLES = ["elementwise", "softmax", "attention", "sgemm", "batched", "int4"]
+SAMPLES = ["elementwise", "softmax", "attention", "sgemm", "batched", "int4", "epilogue"]
 # Built with --sanitize=schedule: a TMA and wgmma product, another pitch and transposes, plain arithmetic, roles without a product.
 DELAYED = ["gemm_f16_nn", "gemm_bf16_tt", "gemm_f32_nn", "attention_f16_64", "attention_f16_64_causal", "attention_f16_128",
            "attention_f16_128_causal", "softmax_f32", "gemm_tf32_nn", "gemm_e4m3_nn", "gemm_i8_nt"]
@@ -169,6 +169,7 @@ def main():
                 "samples": pack("samples", SAMPLES, None),
                 "int4": pack("int4", ["int4-tiles"], None, images=["sm_90a"]),
                 "batched": pack("batched", ["batched-tiles"], None, images=["sm_90a"], policy="auto"),
+                "epilogue": pack("epilogue", ["epilogue-tiles"], None, images=["sm_90a"], policy="auto"),
                 "delayed": pack("delayed", ["gemm", "gemm-types", *SAMPLES], DELAYED, ["--sanitize=schedule"]), "mutants": {}}
     contents["shapes"] = pack_shapes(tools, contents["auto"], lib, o.jobs) if o.per_shape else []
     contents["whole"] = [s for s in SAMPLES if all(prefix in contents["samples"] for prefix, _ in build.variants(s, ""))]

@@ -43,7 +43,7 @@ ODD = "4095x4097x4104"  # no row starts where TMA could; not among the means
 SPEED = ["4096x4096x4096", "8192x1024x8192", "2000x3000x1000", "2048x2048x2048", "8192x8192x8192"]
 FLOAT32 = ["256 512 128", "1000 776 328", "129 200 65", "1 1 1", "65 257 4", "1024 1024 1024"]
 # Scripts that take times: the peer, and what they count.
-BENCHES = {"gemm_bench.py": ("cublas", "TFLOP/s"), "samples_bench.py": ("cublas", "TFLOP/s"),
+BENCHES = {"gemm_bench.py": ("cublas", "TFLOP/s"), "samples_bench.py": ("cublas", "TFLOP/s"), "epilogue_bench.py": ("torch", "TFLOP/s"),
            "attention_bench.py": ("cudnn", "TFLOP/s"), "memory_bench.py": ("torch", "GB/s")}
 STOPPED = "no end after"
 MEMORY = [f"{sample}_{dtype}" for sample in ("elementwise", "softmax") for dtype in ("f16", "bf16", "f32")]
@@ -114,7 +114,7 @@ def correctness(run, o):
                   *[a for s in shapes for a in ("--shape", s)])
         if run.has("gemm_f16_nn"):
             check("gemm, large", "gemm.py", run.library("gemm"), *[a for s in LARGE for a in ("--shape", s)])
-        for sample in ("elementwise", "softmax", "attention", "batched", "int4"):
+        for sample in ("elementwise", "softmax", "attention", "batched", "int4", "epilogue"):
             if sample in run.contents["whole"]:
                 check(sample, "kernels.py", run.library("samples"), sample)
         if run.has("sgemm"):
@@ -185,6 +185,7 @@ def speed(run, o):
             key = unit.replace("/", "").lower()
             theirs = f"{peer} {row[f'{peer}_{key}']:7.1f}, ratio {row['ratio']:.3f}" if row["ratio"] else f"{peer} -"
             rival = f", rival's time / ours {row['rival_ratio']:.4f}" if row.get("rival_ratio") else ""
+            rival += f", time / that of the product alone {row['over_plain']:.3f}" if row.get("over_plain") else ""
             run.add("speed", f"{what} {row['shape']}{' causal' if row.get('causal') else ''}", ok,
                     f"{row[f'tilec_{key}']:7.1f} {unit}, {theirs}{rival}", seconds, row)
         if not data:
@@ -222,6 +223,8 @@ def speed(run, o):
     for sample in ("int4", "batched"):
         if run.contents[sample]:
             bench("sample", "samples_bench.py", sample, sample)
+    if run.contents["epilogue"] and "gemm_f16_nn" in run.contents["auto"]:
+        bench("epilogue", "epilogue_bench.py", "epilogue", run.library("auto"))
 
 
 def float32(run, o):

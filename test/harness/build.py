@@ -3,7 +3,7 @@
 usage: build.py TILEC OUT.so SAMPLE... --rt LIBTILE_RT.a [--arch LIST] [--only PREFIX,..] [--tilec-args ..]
 
 SAMPLE is gemm, gemm-types (gemm on other element types), elementwise, softmax, attention, sgemm, epilogue, batched or int4; each
-is built in all the variants that its tests use. batched-tiles and int4-tiles: in the tiles that are timed.
+is built in all the variants that its tests use. batched-tiles, epilogue-tiles and int4-tiles: in the tiles that are timed.
 """
 import argparse
 import concurrent.futures
@@ -54,8 +54,8 @@ def variants(sample, arch):
     elif sample == "int4-tiles":
         for tile in sorted(set(INT4.values())):
             yield f"int4_{tile}", [f"-Dmatmul_int4.{name}={size}" for name, size in zip(("BM", "BN", "BK"), tile.split("x"))]
-    elif sample == "batched-tiles":
-        yield "batched_auto", []
+    elif sample in ("batched-tiles", "epilogue-tiles"):
+        yield sample.split("-")[0] + "_auto", []
     elif sample == "sgemm":
         yield "sgemm", []
         yield "sgemm_4096", [f"-D{extent}=4096" for extent in "MNK"]
