@@ -250,15 +250,21 @@ LogicalResult Emitter::readFields(GenericOp nest) {
   return success();
 }
 
+/// Turns a product that has begun into its sums.
+static bool isWait(Operation *op) {
+  return op->getNumOperands() == 1 && isa<FutureType>(op->getOperand(0).getType());
+}
+
 /// The next nest with fields that a product stands before: it can be read now, since only products and nests
 /// are in between, and is then there when the product has begun. Null where the sums leave no registers.
 GenericOp Emitter::nextFields(GenericOp nest) {
   constexpr int64_t mostSums = 16, mostWords = 32;
   bool overlaps = false;
   for (Operation *op = nest->getNextNode(); op; op = op->getNextNode()) {
-    if (auto gemm = dyn_cast<AsyncGemmOp>(op)) {
+    auto sums = op->getNumResults() ? dyn_cast<FutureType>(op->getResult(0).getType()) : FutureType();
+    if (sums && !isPure(op)) { // a product that begins
       overlaps = true;
-      if (gemm.getResult().getType().getTile().getLayout().getNumRegs() > mostSums)
+      if (sums.getTile().getLayout().getNumRegs() > mostSums)
         return {};
     } else if (auto next = dyn_cast<GenericOp>(op)) {
       int64_t words = 0;
@@ -269,7 +275,7 @@ GenericOp Emitter::nextFields(GenericOp nest) {
         return overlaps && words <= mostWords ? next : GenericOp();
       if (!isPure(next))
         return {};
-    } else if (!isPure(op) && !isa<AwaitOp, LoadOp>(op)) {
+    } else if (!isPure(op) && !isWait(op) && !isa<LoadOp>(op)) {
       return {};
     }
   }
