@@ -24,8 +24,9 @@ struct Threads {
   Value lane, warp, group; ///< i32; warp within its group
   int64_t warps = 1;       ///< of one group
   int64_t groups = 1;
-  int64_t barrier = 0;  ///< id of the barrier of all of them
-  bool oneLane = false; ///< only one lane runs the code: the load role
+  int64_t barrier = 0;   ///< id of the barrier of all of them
+  int64_t registers = 0; ///< of each; 0: as many as there are
+  bool oneLane = false;  ///< only one lane runs the code: the load role
   int64_t allWarps() const { return warps * groups; }
 };
 
@@ -259,6 +260,21 @@ protected:
   SplitSource splitSource(tile::SplitCopyOp op);
   void loadAhead(ArrayRef<tile::SplitCopyOp> splits);
   LogicalResult emitSplitCopy(tile::SplitCopyOp op);
+  //===- Rows that start anywhere (Realign.cpp) ----------------------------------------===//
+  struct Realigned;
+  Threads crew();
+  Realigned realigned(tile::CopyOp op);
+  int64_t realignedAtOnce(const Realigned &c) const;
+  Value reachesOut(const Realigned &c, const ViewAccess &a);
+  SmallVector<std::pair<Value, Value>> startsOfRows(const Realigned &c, const ViewAccess &a, int64_t count);
+  std::pair<Value, Value> insideRun(const Realigned &c, const ViewAccess &a, int64_t reg);
+  Value readWords(const Realigned &c, const ViewAccess &a, int64_t count, bool partly);
+  SmallVector<Value> shiftedWords(SmallVector<Value> words, Value shift, int64_t bytes);
+  Value elementsOf(const Realigned &c, const ViewAccess &a, Value words, int64_t count, bool partly);
+  /// Reads what the copies will store, as far as registers hold it until they come.
+  void realignAhead(ArrayRef<tile::CopyOp> copies);
+  LogicalResult emitRealignedCopy(tile::CopyOp op);
+
   int64_t copiedAtOnce(const Layout &l, unsigned rank, const Region &from, const Region &to);
   LogicalResult emitAtomic(tile::AtomicOp op);
   /// Address and condition (null: always) of one element; indices are index values of this function.
@@ -340,7 +356,8 @@ protected:
   llvm::DenseMap<int64_t, Value> slots;
   SmallVector<Attribute> params;
   SmallVector<std::pair<unsigned, DictionaryAttr>> paramAttrs;
-  llvm::DenseMap<Operation *, Value> ahead; ///< what split copies will store
+  llvm::DenseMap<Operation *, Value> ahead; ///< what copies by threads will store
+  Value turnToCopy;                         ///< is the slot at hand for this crew to fill? Null: yes
   llvm::DenseMap<Operation *, SmallVector<BitFields>> fieldNests;
   llvm::DenseMap<Operation *, FieldWords> fieldWords; ///< of conversions, where they have been read
   Value warpHash;                                     ///< of delays; null: none yet

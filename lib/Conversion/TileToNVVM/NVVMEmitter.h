@@ -40,6 +40,7 @@ private:
   //===- Rings and roles (Async.cpp) ---------------------------------------------===//
   LogicalResult emitRing(tile::RingOp op);
   Value ringBarrier(Value ring, Value slot, bool empty); ///< address
+  Value isTurn(Value ring, Value slot, Value phase);
   Value waitPhase(Value address, Value phase);
   LogicalResult emitAcquire(tile::AcquireOp op);
   LogicalResult emitCommit(tile::CommitOp op);

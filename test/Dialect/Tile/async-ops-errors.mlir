@@ -65,6 +65,24 @@ tile.kernel @k(%X: !tile.view<?x?xf16>, %n: index) {
     %x = tile.undef : !acc
     %r = tile.ring : !R
     %p = tile.cursor : !tile.cursor<3>
+    // expected-error @+1 {{realign copies are tile.copy}}
+    %t = tile.async_copy realign %X[%c0, %c0] to %a : !tile.view<?x?xf16>, !A
+  }
+  tile.yield
+}
+
+// -----
+
+!A = !tile.buffer<64x64xf16>
+!R = !tile.ring<3 x [!A, !A]>
+!acc = !tile.tile<64x64xf32>
+tile.kernel @k(%X: !tile.view<?x?xf16>, %n: index) {
+  %c0 = arith.constant 0 : index
+  tile.launch (%b) in (%n) {
+    %a = tile.alloc : !A
+    %x = tile.undef : !acc
+    %r = tile.ring : !R
+    %p = tile.cursor : !tile.cursor<3>
     // expected-error @+1 {{engine 'cp_async' only loads, got '!tile.view<?x?xf16>' as destination}}
     %t = tile.async_copy cp_async %a to %X[%c0, %c0] : !A, !tile.view<?x?xf16>
   }

@@ -28,8 +28,8 @@ LogicalResult AsyncCopyOp::verify() {
     return failure();
   if (isa<ViewType>(source) == isa<ViewType>(dest))
     return emitOpError() << "moves between a view and a buffer, got " << source << " and " << dest;
-  if (getEngine() == Engine::simt)
-    return emitOpError() << "simt copies are tile.copy";
+  if (getEngine() == Engine::simt || getEngine() == Engine::realign)
+    return emitOpError() << stringifyEngine(getEngine()) << " copies are tile.copy";
   if ((getEngine() == Engine::cp_async || getEngine() == Engine::buffer_lds) && isa<ViewType>(dest))
     return emitOpError() << "engine '" << stringifyEngine(getEngine()) << "' only loads, got " << dest
                          << " as destination";

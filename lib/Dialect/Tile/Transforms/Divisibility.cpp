@@ -51,7 +51,7 @@ static std::optional<std::pair<DimOp, DimOp>> equalExtents(Value condition) {
   return x && y ? std::optional(std::pair(x, y)) : std::nullopt;
 }
 
-Divisibility::Divisibility(KernelOp kernel) {
+Divisibility::Divisibility(KernelOp kernel, Supposed supposed) {
   SmallVector<std::pair<DimOp, DimOp>> equal;
   auto learn = [&](Value x, int64_t c) {
     auto raise = [&](int64_t &known) { known = commonMultiple(std::max<int64_t>(known, 1), kept(c)); };
@@ -74,6 +74,9 @@ Divisibility::Divisibility(KernelOp kernel) {
         equal.push_back(*pair);
     }
   });
+  if (supposed.view)
+    extents[{rootView(supposed.view), supposed.axis}] =
+        commonMultiple(ofExtent(supposed.view, supposed.axis), supposed.factor);
   // Every round carries a fact at least one equality further.
   bool changed = true;
   for (size_t round = 0; round < equal.size() && std::exchange(changed, false); ++round)

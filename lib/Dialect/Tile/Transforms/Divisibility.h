@@ -12,7 +12,15 @@ namespace tilec::tile {
 class Divisibility {
 public:
   /// Collects the facts of a device kernel: the assumes of its body and of its launch.
-  explicit Divisibility(KernelOp kernel);
+  explicit Divisibility(KernelOp kernel) : Divisibility(kernel, {}) {}
+
+  /// An extent taken for a multiple of `factor`.
+  struct Supposed {
+    mlir::Value view;
+    unsigned axis = 0;
+    int64_t factor = 1;
+  };
+  Divisibility(KernelOp kernel, Supposed supposed);
 
   /// The largest number that `value` is known to be a multiple of, at most 2^30; 2^30 for a constant 0.
   int64_t of(mlir::Value value) const;

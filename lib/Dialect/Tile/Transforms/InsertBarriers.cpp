@@ -4,6 +4,7 @@
 // barrier in front of it, and a fence when ordinary stores meet the copy engine or wgmma. Rings synchronise
 // themselves. Barriers stand in uniform control flow: scalars outside generics are the same in all threads.
 #include "LaunchFeatures.h"
+#include "tilec/Dialect/Tile/IR/SharedMemory.h"
 #include "tilec/Dialect/Tile/Transforms/Passes.h"
 
 namespace tilec::tile {
@@ -237,17 +238,18 @@ static bool readByPlainUnits(RingOp ring) {
 
 /// Arrivals that fill a slot: one for the bytes of the copy engine, one for each thread that copies itself.
 static int64_t fillers(RingOp ring, int64_t threads) {
-  bool engine = false, own = false;
+  bool engine = false, own = false, inTurn = false;
   for (Operation *user : ring->getUsers())
     if (auto acquire = dyn_cast<AcquireOp>(user)) {
       engine |= acquire.getTxBytes().has_value();
       for (Value buffer : acquire.getBuffers())
         for (Operation *filler : buffer.getUsers()) {
           auto copy = dyn_cast<AsyncCopyOp>(filler);
-          own |= isa<SplitCopyOp>(filler) || (copy && copy.getEngine() == Engine::cp_async);
+          own |= isa<SplitCopyOp, CopyOp>(filler) || (copy && copy.getEngine() == Engine::cp_async);
+          inTurn |= isa<CopyOp>(filler);
         }
     }
-  return std::max<int64_t>(1, engine + (own ? threads : 0));
+  return std::max<int64_t>(1, engine + (inTurn ? std::min(threads, kRealignWarps * 32) : own ? threads : 0));
 }
 
 /// Barrier counts of rings.

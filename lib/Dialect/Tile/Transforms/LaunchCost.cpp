@@ -18,6 +18,20 @@ int64_t tilec::tile::cyclesOf(const LaunchCost &cost, int64_t blocks, int64_t tr
   return waves * (trips * cost.trip + cost.block) + cost.launch;
 }
 
+LaunchCost tilec::tile::costAtAnyPitch(LaunchCost cost, int64_t realigned) {
+  // The load role has so much under way while it waits for a slot, beside so many sums; what is more comes
+  // when the slot is free.
+  constexpr int64_t start = 900, cyclesPerKiB = 48, mostAhead = 16 << 10, mostSums = 128, starved = 4,
+                    storedByThreads = 4;
+  if (realigned)
+    cost.trip = std::max(cost.trip,
+                         start + realigned * cyclesPerKiB / 1024 + (cost.lines - realigned / 128) * 11 / 10);
+  if (realigned > mostAhead || (realigned && cost.sums > mostSums))
+    cost.trip *= starved;
+  cost.block *= storedByThreads;
+  return cost;
+}
+
 SmallVector<scf::ForOp, 2> tilec::tile::mainLoops(LaunchOp launch) {
   GemmOp largest;
   int64_t most = 0;
@@ -122,7 +136,7 @@ static std::optional<LaunchCost> costOfWGMMA(LaunchOp launch, scf::ForOp loop, c
   // Each part of a result after the first waits at two barriers and for the engine to have read the one
   // before.
   int64_t block = 100 + result / 58 + 200 * (beside.passes - 1) + epilogueCycles(launch, features, beside);
-  return LaunchCost{int64_t(trip + 0.5), block, 8000};
+  return LaunchCost{int64_t(trip + 0.5), block, 8000, 1, sums, int64_t(lines)};
 }
 
 /// One product of float32 on the plain units, fed by a load role: eight warps with 32 to 128 sums a thread,

@@ -17,6 +17,8 @@ namespace tilec::tile {
 struct LaunchCost {
   int64_t trip, block, launch;
   int64_t resident = 1;
+  int64_t sums = 0;  ///< registers of a computing thread that hold them
+  int64_t lines = 0; ///< rows of 128 bytes that a trip brings
 };
 
 /// What shares the shared memory of a launch with the ring of its main loop.
@@ -35,6 +37,14 @@ Staging planStaging(const WGMMAPlan &plan, LaunchOp launch, const LaunchFeatures
 
 /// None where the target has no model, the launch has no product in a loop, or its tile does not fit.
 std::optional<LaunchCost> launchCost(LaunchOp launch, const TargetDesc &target);
+
+/// On a kernel, array of strings: the targets for which it runs results whose rows start anywhere, alone
+/// among the points of its tuning space. Absent: the kernel with the defaults does.
+inline constexpr llvm::StringLiteral kAnyPitchAttrName = "tile.any_pitch";
+
+/// The same where results, and the operands whose rows are as long, start anywhere: the threads store, and
+/// the load role shifts `realigned` bytes of operands a trip.
+LaunchCost costAtAnyPitch(LaunchCost cost, int64_t realigned);
 
 /// The formula above; the launcher computes the same.
 int64_t cyclesOf(const LaunchCost &cost, int64_t blocks, int64_t trips, int64_t multiprocessors);

@@ -5,6 +5,7 @@
 // device kernel need to see them.
 //
 //===----------------------------------------------------------------------===//
+#include "LaunchCost.h"
 #include "tilec/Dialect/Tile/Transforms/Passes.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -100,7 +101,7 @@ private:
     device->setAttr(TileDialect::kHostAttrName, host.getSymNameAttr());
     for (StringLiteral inherited :
          {TileDialect::kTargetAttrName, TileDialect::kInstanceAttrName, TileDialect::kFastMathAttrName,
-          TileDialect::kIndexBitsAttrName, TileDialect::kTargetsAttrName})
+          TileDialect::kIndexBitsAttrName, TileDialect::kTargetsAttrName, kAnyPitchAttrName})
       if (Attribute attr = host->getAttr(inherited))
         device->setAttr(inherited, attr);
     Block *entry = builder.createBlock(&device.getBody(), {}, types, locs);

@@ -52,14 +52,19 @@ private:
       return loop && loop->hasAttr(TileDialect::kPipelineAttrName);
     });
   }
-  void addLoadsVariant(ArrayRef<ViewDemand> reads, KernelOp &loads, KernelOp &any);
-  LogicalResult write(KernelOp k, Width width);
-  void writeEngines(LaunchOp l, bool wide);
-  void writeCost(KernelOp k, int64_t trip, int64_t block);
+  /// Arguments whose rows may start anywhere.
+  using Arguments = llvm::SmallDenseSet<unsigned, 4>;
+  Arguments findRealignable() const;
+  Arguments pitchedLikeResults(KernelOp k, ArrayRef<ViewDemand> reads) const;
+  Arguments addLoadsVariant(SmallVector<ViewDemand> reads, KernelOp &loads, KernelOp &any);
+  bool takesAnyPitch(KernelOp k, bool isPoint) const;
+  LogicalResult write(KernelOp k, Width width, const Arguments &anywhere = {});
+  void writeEngines(LaunchOp l, bool wide, const Arguments &anywhere);
+  void writeCost(KernelOp k, Width width, const Arguments &anywhere = {});
   void instFor(GemmOp gemm);
   bool staged(LaunchOp l, Width width) const;
   int64_t stagingBytes(LaunchOp l, Width width) const;
-  Staging stagingOf(LaunchOp l, Width width) const;
+  Staging stagingOf(LaunchOp l, Width width, const Arguments &anywhere = {}) const;
 
   KernelOp kernel;
   const TargetDesc &target;
@@ -68,6 +73,7 @@ private:
   LaunchHints hints;
   OpBuilder b;
   Plan plan;
+  Arguments realignable; ///< by the load role
 };
 
 } // namespace
@@ -194,14 +200,46 @@ static bool turnsInMemory(Value buffer) {
   return axes.kFast && !axes.kSlow;
 }
 
-void Scheduler::writeEngines(LaunchOp l, bool wide) {
+/// May threads of the load role shift this into place (conversion: Realign.cpp)? What they read ahead must
+/// not change, and 16 neighbouring bytes must lie together in the buffer.
+static bool realignShape(CopyOp copy, LaunchOp launch) {
+  auto view = cast<ViewType>(copy.getSource().getType());
+  auto buffer = cast<BufferType>(copy.getDest().getType());
+  auto argument = argumentOf(copy.getSource());
+  Type element = view.getElementType();
+  auto loop = copy->getParentOfType<scf::ForOp>();
+  return argument && !launchWrites(launch, *argument) && loop &&
+         loop->hasAttr(TileDialect::kPipelineAttrName) && !copy.getTranspose() && !copy.getIm2col() &&
+         copy.getDestOffsets().empty() && element == buffer.getElementType() && element.isIntOrFloat() &&
+         !element.isInteger(1) && element.getIntOrFloatBitWidth() <= 32 && !view.getSafe() &&
+         view.getRank() > 0 && view.getStaticStride(view.getRank() - 1) == 1 &&
+         buffer.getShape().back() * element.getIntOrFloatBitWidth() % 128 == 0;
+}
+
+/// Tensors that the load role can read whatever their pitches and addresses are: all their copies are such.
+/// Products of planes and of the plain units have load roles of their own kind.
+Scheduler::Arguments Scheduler::findRealignable() const {
+  Arguments able, unable;
+  if (!plan.roles || plan.turns || splits())
+    return able;
+  for (const CopyFeature &c : features.copies)
+    if (auto argument = argumentOf(CopyOp(c.op).getSource()))
+      (realignShape(c.op, launch) ? able : unable).insert(*argument);
+  for (unsigned argument : unable)
+    able.erase(argument);
+  return able;
+}
+
+void Scheduler::writeEngines(LaunchOp l, bool wide, const Arguments &anywhere) {
   Divisibility known(l->getParentOfType<KernelOp>());
   l.walk([&](CopyOp copy) {
     Engine engine = Engine::simt;
     bool load = isa<ViewType>(copy.getSource().getType()) && isa<BufferType>(copy.getDest().getType());
     auto loop = copy->getParentOfType<scf::ForOp>();
-    if (load && wide) {
-      auto arg = argumentOf(copy.getSource());
+    auto arg = load ? argumentOf(copy.getSource()) : std::nullopt;
+    if (arg && anywhere.contains(*arg) && realignable.contains(*arg)) {
+      engine = Engine::realign;
+    } else if (load && wide) {
       bool readOnly = arg && !launchWrites(l, *arg);
       bool same = getElementTypeOf(copy.getSource().getType()) == getElementTypeOf(copy.getDest().getType());
       auto view = cast<ViewType>(copy.getSource().getType());
@@ -248,7 +286,7 @@ int64_t Scheduler::stagingBytes(LaunchOp l, Width width) const {
 
 /// What goes through shared memory beside the ring, for one product in a loop: there the two compete. Other
 /// launches stage their results whole.
-Staging Scheduler::stagingOf(LaunchOp l, Width width) const {
+Staging Scheduler::stagingOf(LaunchOp l, Width width, const Arguments &anywhere) const {
   Staging staging;
   staging.stored = stagingBytes(l, width);
   SmallVector<scf::ForOp, 2> loops = mainLoops(l);
@@ -258,8 +296,10 @@ Staging Scheduler::stagingOf(LaunchOp l, Width width) const {
   staging = planStaging(*plan.wgmma, l, own, staging.stored, bytesPerTrip(own, loops.back()),
                         int64_t(target.sharedBytes) - kReservedShared, plan.roles && width != Width::nothing);
   Divisibility known(l->getParentOfType<KernelOp>());
-  llvm::erase_if(staging.loads,
-                 [&](LoadOp load) { return !known.startsBox(load.getSource(), load.getOffsets()); });
+  llvm::erase_if(staging.loads, [&](LoadOp load) {
+    return !known.startsBox(load.getSource(), load.getOffsets()) ||
+           anywhere.contains(*argumentOf(load.getSource()));
+  });
   staging.loaded = bytesOf(staging.loads);
   return staging;
 }
@@ -291,18 +331,32 @@ static std::pair<int64_t, int64_t> roleRegisters(int64_t groups, int64_t splits,
   }
 }
 
-LogicalResult Scheduler::write(KernelOp k, Width width) {
+/// A load role that shifts runs of 16 bytes holds up to sixteen of them, and their addresses, as far as the
+/// computing groups can spare the registers.
+static std::pair<int64_t, int64_t> realignRegisters(int64_t groups, int64_t sums) {
+  constexpr int64_t beside = 32, most = 240, most16Runs = 168;
+  int64_t all = 65536 / 128 / (groups + 1) / 8 * 8 * (groups + 1);
+  int64_t wanted = std::min((sums + beside + 7) / 8 * 8, most);
+  int64_t load = std::clamp<int64_t>(all - groups * wanted, 24, most16Runs);
+  return {load, std::min((all - load) / groups / 8 * 8, most)};
+}
+
+LogicalResult Scheduler::write(KernelOp k, Width width, const Arguments &anywhere) {
   LaunchOp l = k.getDeviceLaunch();
   MLIRContext *c = b.getContext();
   bool roles = plan.roles && (width != Width::nothing || splits());
+  bool realigns = llvm::any_of(anywhere, [&](unsigned argument) { return realignable.contains(argument); });
   SmallVector<RoleAttr> roleList;
   int64_t threads = plan.warps * 32;
-  Staging beside = stagingOf(l, width);
+  Staging beside = stagingOf(l, width, anywhere);
   if (roles) {
     int64_t split = splits() ? std::min<int64_t>(features.splits.size(), 2) : 0;
     auto [loadRegs, computeRegs] =
         roleRegisters(plan.warps / 4, split, !beside.loads.empty(), features.copies.size());
     int64_t loadWarps = 4 * std::max<int64_t>(split, 1);
+    if (realigns)
+      std::tie(loadRegs, computeRegs) =
+          realignRegisters(plan.warps / 4, accumulatorRegisters(features, plan.warps / 4));
     roleList = {RoleAttr::get(c, RoleKind::load, loadWarps, loadRegs),
                 RoleAttr::get(c, RoleKind::compute, plan.warps, computeRegs)};
     threads += 32 * loadWarps;
@@ -318,7 +372,7 @@ LogicalResult Scheduler::write(KernelOp k, Width width) {
                                       beside.passes,
                                       /*index_bits=*/64));
   l.walk([&](GemmOp gemm) { instFor(gemm); });
-  writeEngines(l, width != Width::nothing);
+  writeEngines(l, width != Width::nothing, anywhere);
   for (LoadOp load : beside.loads)
     load->setAttr(TileDialect::kStagedAttrName, b.getUnitAttr());
   return fitStages(l, target, beside.stored + beside.loaded, kReservedShared, [&](scf::ForOp loop) {
@@ -330,36 +384,92 @@ LogicalResult Scheduler::write(KernelOp k, Width width) {
   });
 }
 
-/// Times `trip` and `block` of what the model says of the launch.
-void Scheduler::writeCost(KernelOp k, int64_t trip, int64_t block) {
-  if (std::optional<LaunchCost> cost = launchCost(launch, target))
-    k->setAttr(TileDialect::kCostAttrName, b.getDenseI64ArrayAttr({trip * cost->trip, block * cost->block,
-                                                                   cost->launch, cost->resident}));
+void Scheduler::writeCost(KernelOp k, Width width, const Arguments &anywhere) {
+  std::optional<LaunchCost> cost = launchCost(launch, target);
+  if (!cost)
+    return;
+  int64_t realigned = 0;
+  for (const CopyFeature &c : features.copies)
+    if (auto argument = argumentOf(CopyOp(c.op).getSource()); argument && anywhere.contains(*argument))
+      realigned += elementBytes(CopyOp(c.op).getDest().getType());
+  if (width != Width::everything)
+    cost = costAtAnyPitch(*cost, realigned);
+  constexpr int64_t withoutEngine = 4; // operands that the threads copy: about so many times the trip
+  if (width == Width::nothing)
+    cost->trip *= withoutEngine;
+  k->setAttr(TileDialect::kCostAttrName,
+             b.getDenseI64ArrayAttr({cost->trip, cost->block, cost->launch, cost->resident}));
 }
 
-/// Between the two variants: operands through the copy engine, results of any pitch from the threads. Takes
-/// the place of `any`, which is made anew. Not where the operands' pitches are the results'.
-void Scheduler::addLoadsVariant(ArrayRef<ViewDemand> reads, KernelOp &loads, KernelOp &any) {
-  std::string name = kernel.getSymName().str();
-  loads = any;
-  demandAlignment(loads, reads, any);
-  Divisibility known(loads);
-  bool gains = llvm::any_of(collectFeatures(loads.getDeviceLaunch()).viewStores, [&](StoreOp store) {
+static int64_t elementsOf16Bytes(Type type) {
+  return std::max<int64_t>(1, 128 / type.getIntOrFloatBitWidth());
+}
+
+/// Results whose rows may start anywhere.
+static SmallVector<Value> oddResults(KernelOp kernel, const Divisibility &known) {
+  SmallVector<Value> odd;
+  for (StoreOp store : collectFeatures(kernel.getDeviceLaunch()).viewStores) {
     Value view = store.getDest();
     auto type = cast<ViewType>(view.getType());
-    int64_t quantum = 128 / type.getElementType().getIntOrFloatBitWidth(), rank = type.getRank();
-    return rank > 1 && known.ofStride(view, rank - 2) % quantum != 0;
-  });
+    if (type.getRank() > 1 &&
+        known.ofStride(view, type.getRank() - 2) % elementsOf16Bytes(type.getElementType()))
+      odd.push_back(view);
+  }
+  return odd;
+}
+
+/// What is read at the pitch of a result, by a symbol that both have: where the one is odd, the other is.
+Scheduler::Arguments Scheduler::pitchedLikeResults(KernelOp k, ArrayRef<ViewDemand> reads) const {
+  Arguments like;
+  SmallVector<Value> odd = oddResults(k, Divisibility(k));
+  for (const ViewDemand &read : reads) {
+    BlockArgument argument = k.getBody().getArgument(read.argument);
+    auto type = cast<ViewType>(argument.getType());
+    bool copied = llvm::any_of(features.copies, [&](const CopyFeature &c) {
+      return argumentOf(CopyOp(c.op).getSource()) == read.argument;
+    });
+    if (!type.isContiguous() || type.getRank() < 2 || (copied && !realignable.contains(read.argument)))
+      continue;
+    Divisibility supposed(k,
+                          {argument, unsigned(type.getRank() - 1), elementsOf16Bytes(type.getElementType())});
+    if (llvm::any_of(odd, [&](Value view) {
+          auto type = cast<ViewType>(view.getType());
+          return supposed.ofStride(view, type.getRank() - 2) % elementsOf16Bytes(type.getElementType()) == 0;
+        }))
+      like.insert(read.argument);
+  }
+  return like;
+}
+
+/// Between the two variants: operands through the copy engine but for those with the pitch of a result,
+/// results of any pitch from the threads. Takes the place of `any`, which is made anew. Not where it demands
+/// what the results want.
+Scheduler::Arguments Scheduler::addLoadsVariant(SmallVector<ViewDemand> reads, KernelOp &loads,
+                                                KernelOp &any) {
+  std::string name = kernel.getSymName().str();
+  loads = any;
+  Arguments like = pitchedLikeResults(loads, reads);
+  llvm::erase_if(reads, [&](const ViewDemand &read) { return like.contains(read.argument); });
+  demandAlignment(loads, reads, any);
+  bool gains = !oddResults(loads, Divisibility(loads)).empty();
   if (any)
     any.setSymName(name + ".any");
   loads.setSymName(name + ".loads");
   if (gains)
-    return;
+    return like;
   if (any)
     loads.erase();
   else
     any = loads;
   loads = {};
+  return {};
+}
+
+/// Of the points of a tuning space one has a variant for rows that start anywhere.
+bool Scheduler::takesAnyPitch(KernelOp k, bool isPoint) const {
+  auto targets = k->getAttrOfType<ArrayAttr>(kAnyPitchAttrName);
+  return targets ? llvm::is_contained(targets, Attribute(StringAttr::get(k.getContext(), target.name)))
+                 : !isPoint;
 }
 
 LogicalResult Scheduler::run() {
@@ -378,7 +488,9 @@ LogicalResult Scheduler::run() {
     launch.emitRemark() << "[R0404] " << plan.warps * 32 << " threads compute instead of the "
                         << *hints.threads << " asked for: the products of this launch need whole "
                         << (plan.wgmma ? "warp groups of 128" : "warps of 32");
+  realignable = findRealignable();
   KernelOp any, loads;
+  Arguments like;
   Staging beside = stagingOf(launch, Width::everything);
   auto needsMap = [&](Operation *op) {
     auto copy = dyn_cast<CopyOp>(op);
@@ -388,24 +500,24 @@ LogicalResult Scheduler::run() {
   };
   SmallVector<ViewDemand> reads = wideDemands(launch, features, needsMap, /*stores=*/false);
   demandAlignment(kernel, wideDemands(launch, features, needsMap), any);
-  if (any && kernel->hasAttr(TileDialect::kPointAttrName)) {
+  bool isPoint = kernel->hasAttr(TileDialect::kPointAttrName);
+  if (any && plan.roles && takesAnyPitch(kernel, isPoint))
+    like = addLoadsVariant(reads, loads, any);
+  if (any && isPoint) {
     any.erase(); // what no other way can run, the defaults can
     any = {};
   }
-  if (any && plan.roles)
-    addLoadsVariant(reads, loads, any);
-  // Results in single elements and operands without the copy engine take about so many times as long.
-  writeCost(kernel, 1, 1);
+  writeCost(kernel, Width::everything);
   if (failed(write(kernel, Width::everything)))
     return failure();
   if (loads) {
-    writeCost(loads, 1, 4);
-    if (failed(write(loads, Width::loads)))
+    writeCost(loads, Width::loads, like);
+    if (failed(write(loads, Width::loads, like)))
       return failure();
   }
   if (!any)
     return success();
-  writeCost(any, 4, 4);
+  writeCost(any, Width::nothing);
   return write(any, Width::nothing);
 }
 

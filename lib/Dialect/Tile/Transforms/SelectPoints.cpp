@@ -6,6 +6,7 @@
 #include "tilec/Dialect/Tile/Transforms/Passes.h"
 #include "llvm/ADT/SetVector.h"
 #include <cmath>
+#include <numeric>
 
 namespace tilec::tile {
 #define GEN_PASS_DEF_TILESELECTPOINTS
@@ -164,12 +165,38 @@ static std::vector<Extents> gridOfShapes(const Point &point) {
   return sample;
 }
 
+/// The name of the last extent of a tensor; empty where it has none.
+static StringRef rowName(KernelOp kernel, Value view) {
+  std::optional<unsigned> argument = argumentOf(view);
+  auto names = argument ? kernel.getArgAttrOfType<ArrayAttr>(*argument, TileDialect::kDimsAttrName) : nullptr;
+  return names && names.size() > 1 ? cast<StringAttr>(names[names.size() - 1]).getValue() : "";
+}
+
+/// Bytes of operands a trip whose rows are as long as those of a result.
+static int64_t bytesPitchedLikeResults(const Point &point) {
+  LaunchFeatures features = collectFeatures(point.launch);
+  llvm::SmallDenseSet<StringRef, 4> results;
+  for (StoreOp store : features.viewStores)
+    results.insert(rowName(point.kernel, store.getDest()));
+  int64_t bytes = 0;
+  for (const CopyFeature &c : features.copies) {
+    CopyOp copy = c.op;
+    StringRef name = rowName(point.kernel, copy.getSource());
+    auto buffer = cast<BufferType>(copy.getDest().getType());
+    if (c.loop && !name.empty() && results.contains(name))
+      bytes += buffer.getNumElements() * buffer.getElementType().getIntOrFloatBitWidth() / 8;
+  }
+  return bytes;
+}
+
 /// Rows: points; columns: shapes. Infinite where a point cannot run or the model knows nothing.
 static std::vector<std::vector<double>> prices(ArrayRef<Point> points, ArrayRef<Extents> shapes,
-                                               const TargetDesc &target) {
+                                               const TargetDesc &target, bool anyPitch = false) {
   std::vector<std::vector<double>> table;
   for (const Point &point : points) {
     std::optional<LaunchCost> cost = launchCost(point.launch, target);
+    if (cost && anyPitch)
+      cost = costAtAnyPitch(*cost, bytesPitchedLikeResults(point));
     auto &row = table.emplace_back(shapes.size(), HUGE_VAL);
     for (auto [i, shape] : llvm::enumerate(shapes))
       if (auto work = cost ? workOf(point, shape) : std::nullopt)
@@ -231,6 +258,19 @@ static SmallVector<size_t> chooseForShapes(const std::vector<std::vector<double>
       if (rank < orders[i].size())
         chosen.insert(orders[i][rank]);
   return chosen.takeVector();
+}
+
+/// The point for rows that start anywhere: the least time for the whole grid, in which large shapes count
+/// most.
+static size_t chooseForAnyPitch(const std::vector<std::vector<double>> &table) {
+  size_t chosen = 0;
+  double least = HUGE_VAL;
+  for (auto [p, row] : llvm::enumerate(table))
+    if (double sum = std::accumulate(row.begin(), row.end(), 0.0); sum < least) {
+      least = sum;
+      chosen = p;
+    }
+  return chosen;
 }
 
 //===----------------------------------------------------------------------===//
@@ -323,7 +363,7 @@ struct SelectPoints : tilec::tile::impl::TileSelectPointsBase<SelectPoints> {
   void select(KernelOp base, ArrayRef<KernelOp> others) {
     SmallVector<Point> points{makePoint(base)};
     llvm::append_range(points, llvm::map_range(others, makePoint));
-    std::vector<SmallVector<Attribute>> wanted(points.size());
+    std::vector<SmallVector<Attribute>> wanted(points.size()), anyPitch(points.size());
     OpBuilder b(&getContext());
     auto want = [&](size_t p, StringRef name) {
       if (Attribute target = b.getStringAttr(name); !llvm::is_contained(wanted[p], target))
@@ -331,6 +371,7 @@ struct SelectPoints : tilec::tile::impl::TileSelectPointsBase<SelectPoints> {
     };
     if (llvm::all_of(points, [](const Point &p) { return !p.loops.empty(); })) {
       std::vector<Extents> given = givenShapes(), grid = gridOfShapes(points.front());
+      bool open = given.empty() && grid.size() > 1; // rows of any length
       for (const std::string &name : targets) {
         const TargetDesc *target = lookupTarget(name);
         if (!target)
@@ -338,7 +379,15 @@ struct SelectPoints : tilec::tile::impl::TileSelectPointsBase<SelectPoints> {
         for (size_t p : given.empty() ? choose(prices(points, grid, *target), most)
                                       : chooseForShapes(prices(points, given, *target), most))
           want(p, name);
+        if (!open)
+          continue;
+        size_t p = chooseForAnyPitch(prices(points, grid, *target, /*anyPitch=*/true));
+        want(p, name);
+        anyPitch[p].push_back(b.getStringAttr(name));
       }
+      for (auto [p, point] : llvm::enumerate(points))
+        if (open)
+          KernelOp(point.kernel)->setAttr(kAnyPitchAttrName, b.getArrayAttr(anyPitch[p]));
       for (auto [p, point] : llvm::enumerate(points))
         for (StringRef name : boundMeasurements(point))
           want(p, name);

@@ -84,7 +84,8 @@ LogicalResult verifyDecisions(KernelOp kernel) {
 
 //===- Async ---------------------------------------------------------------===//
 LogicalResult verifyAsyncOp(Operation *op) {
-  if (auto copy = dyn_cast<CopyOp>(op); copy && copy.getEngine().value_or(Engine::simt) != Engine::simt)
+  auto copy = dyn_cast<CopyOp>(op);
+  if (copy && copy.getEngine().value_or(Engine::simt) != Engine::simt && copy.getEngine() != Engine::realign)
     return op->emitError() << "asynchronous engine on a synchronous copy";
   if (auto gemm = dyn_cast<GemmOp>(op);
       gemm && gemm.getInstAttr() && gemm.getInst()->getKind() == InstKind::wgmma)
