@@ -146,6 +146,58 @@ static bool startsFresh(Code &c, SmallVector<Value> &acc) {
   return true;
 }
 
+static std::string instructionName(InstAttr inst, Type sum, StringRef a, StringRef b) {
+  StringRef d = sum.isInteger(32) ? "s32" : sum.isF16() ? "f16" : "f32";
+  return ("wgmma.mma_async.sync.aligned.m64n" + llvm::Twine(inst.getShape()[1]) + "k" +
+          llvm::Twine(inst.getShape()[2]) + "." + d + "." + a + "." + b)
+      .str();
+}
+
+namespace {
+/// Assembly around the words of an accumulator, which stay where they are. Up to 128 values go through LLVM
+/// once for each piece of it.
+class Piece {
+public:
+  Piece(Code &code, SmallVector<Value> words) : words(std::move(words)), code(code) {}
+  SmallVector<Value> words;
+  std::string text;
+
+  /// The name of an operand, which is the same for the same value.
+  std::string operand(Value v, StringRef constraint) {
+    auto [it, isNew] = names.try_emplace(v, "$" + std::to_string(2 * words.size() + more.size()));
+    if (isNew) {
+      more.push_back(v);
+      constraints += (constraints.empty() ? "" : ",") + constraint.str();
+    }
+    return it->second;
+  }
+  void end() {
+    words = tied(code, "{\n\t.reg .pred p;\n\t" + text + "}", words, constraints, more);
+    text.clear();
+    constraints.clear();
+    more.clear();
+    names.clear();
+  }
+
+private:
+  Code &code;
+  std::string constraints;
+  SmallVector<Value> more;
+  llvm::DenseMap<Value, std::string> names;
+};
+
+/// Registers of an operand in registers, by the (m, k) where an instruction's fragment starts.
+struct FragmentPlaces {
+  std::map<std::pair<int64_t, int64_t>, int64_t> first;
+  int64_t count = 0;
+  FragmentPlaces(const Layout &operand, const Layout &atom) : count(atom.inSize(DimId::Reg)) {
+    auto m = operand.contributions(DimId::Reg, DimId::D0), k = operand.contributions(DimId::Reg, DimId::D1);
+    for (int64_t r = 0; r < operand.inSize(DimId::Reg); r += count)
+      first.insert({{m[r].first + m[r].second, k[r].first + k[r].second}, r});
+  }
+};
+} // namespace
+
 LogicalResult NVVMEmitter::issueWgmma(Product &p, SmallVector<Value> &acc) {
   int64_t n = p.inst.getShape()[1], kInst = p.inst.getShape()[2];
   Type accElement = p.acc.getElementType();
@@ -182,87 +234,59 @@ LogicalResult NVVMEmitter::issueWgmma(Product &p, SmallVector<Value> &acc) {
   Descriptors da, db;
   if ((!p.a.inRegisters && failed(describe(p.a, mGroup, da))) || failed(describe(p.b, nGroup, db)))
     return failure();
-  // Register operand: where the fragment of (m, k) starts.
-  std::map<std::pair<int64_t, int64_t>, int64_t> aPlace;
-  int64_t aPer = 0;
+  std::optional<FragmentPlaces> places;
   if (p.a.inRegisters) {
-    unsigned bits = p.a.element.getIntOrFloatBitWidth();
-    const Layout *aAtom = wgmmaA(bits, neighbours);
+    const Layout *aAtom = wgmmaA(p.a.element.getIntOrFloatBitWidth(), neighbours);
     if (!aAtom || !p.a.layout.over(*aAtom))
       return unsupported(*p.op, "a register operand that does not consist of the instruction's fragments");
-    aPer = aAtom->inSize(DimId::Reg);
-    auto am = p.a.layout.contributions(DimId::Reg, DimId::D0),
-         ak = p.a.layout.contributions(DimId::Reg, DimId::D1);
-    for (int64_t r = 0; r < p.a.layout.inSize(DimId::Reg); r += aPer)
-      aPlace.insert({{am[r].first + am[r].second, ak[r].first + ak[r].second}, r});
+    places.emplace(p.a.layout, *aAtom);
   }
-  bool isInt = accElement.isInteger(32);
-  std::string at = typeName(p.a.element, p.aUnsigned).str(), bt = typeName(p.b.element, p.bUnsigned).str();
-  std::string dt = isInt ? "s32" : accElement.isF16() ? "f16" : "f32";
-  std::string name = "wgmma.mma_async.sync.aligned.m64n" + std::to_string(n) + "k" + std::to_string(kInst) +
-                     "." + dt + "." + at + "." + bt;
-  bool hasTrans = at == "f16" || at == "bf16";
-  // One piece of assembly for fence, steps and commit: the accumulators, up to 128 values, go through LLVM
-  // once. Where the first operand stands in registers, each step is a piece: its fragment is made while the
-  // one before multiplies.
+  std::string name = instructionName(p.inst, accElement, typeName(p.a.element, p.aUnsigned),
+                                     typeName(p.b.element, p.bUnsigned));
+  bool hasTrans = p.a.element.isF16() || p.a.element.isBF16();
   bool isFresh = startsFresh(code, acc);
-  SmallVector<Value> words = toWords(code, acc), more;
-  int64_t wordsPerAtom = words.size() * perAtom / regs;
-  std::string text, constraints;
-  llvm::DenseMap<Value, std::string> names;
-  auto operand = [&](Value v, StringRef constraint) -> std::string {
-    auto [it, isNew] = names.try_emplace(v, "$" + std::to_string(2 * words.size() + more.size()));
-    if (isNew) {
-      more.push_back(v);
-      constraints += (constraints.empty() ? "" : ",") + constraint.str();
-    }
-    return it->second;
-  };
-  auto endPiece = [&] {
-    words = tied(code, "{\n\t.reg .pred p;\n\t" + text + "}", words, constraints, more);
-    text.clear();
-    constraints.clear();
-    more.clear();
-    names.clear();
-  };
+  // Fence, steps and commit in one piece. Where the first operand stands in registers, each step is a piece:
+  // its fragment is made while the one before multiplies.
+  Piece piece(code, toWords(code, acc));
+  int64_t wordsPerAtom = piece.words.size() * perAtom / regs;
   Value scale;
   if (p.clear && !isFresh)
     scale =
         arith::ExtUIOp::create(code.b, code.loc, code.b.getI32Type(), code.exor(p.clear, code.boolean(true)));
-  text = "wgmma.fence.sync.aligned;\n\t";
+  piece.text = "wgmma.fence.sync.aligned;\n\t";
   for (int64_t k = 0; k < p.b.k / kInst; ++k)
     for (int64_t r = 0; r < regs; r += perAtom) {
       int64_t m0 = mRegs[r].first + mRegs[r].second, n0 = nRegs[r].first + nRegs[r].second;
       std::string aText;
-      if (p.a.inRegisters) {
-        endPiece();
-        auto it = aPlace.find({m0, k * kInst});
-        if (it == aPlace.end())
+      if (places) {
+        piece.end();
+        auto it = places->first.find({m0, k * kInst});
+        if (it == places->first.end())
           return unsupported(*p.op, "a register operand in this order");
-        Value fragment = code.slice(get(p.a.value), it->second, aPer);
+        Value fragment = code.slice(get(p.a.value), it->second, places->count);
         for (Value w : code.elements(code.bitcast(fragment, code.b.getI32Type())))
-          aText += (aText.empty() ? "{" : ", ") + operand(w, "r");
+          aText += (aText.empty() ? "{" : ", ") + piece.operand(w, "r");
         aText += "}";
       } else {
-        aText = operand(da.at(code, m0, k), "l");
+        aText = piece.operand(da.at(code, m0, k), "l");
       }
-      std::string bText = operand(db.at(code, n0, k), "l");
-      std::string adds = k || (!scale && !isFresh) ? "1" : scale ? operand(scale, "r") : "0";
-      text += "setp.ne.b32 p, " + adds + ", 0;\n\t" + name + " {";
+      std::string bText = piece.operand(db.at(code, n0, k), "l");
+      std::string adds = k || (!scale && !isFresh) ? "1" : scale ? piece.operand(scale, "r") : "0";
+      piece.text += "setp.ne.b32 p, " + adds + ", 0;\n\t" + name + " {";
       for (int64_t i = 0, first = r / perAtom * wordsPerAtom; i < wordsPerAtom; ++i)
-        text += (i ? ", $" : "$") + std::to_string(first + i);
-      text += "}, " + aText + ", " + bText + ", p";
-      if (!isInt)
-        text += ", 1, 1";
-      if (hasTrans && !p.a.inRegisters)
-        text += da.d.mnMajor ? ", 1" : ", 0";
+        piece.text += (i ? ", $" : "$") + std::to_string(first + i);
+      piece.text += "}, " + aText + ", " + bText + ", p";
+      if (!accElement.isInteger(32))
+        piece.text += ", 1, 1";
+      if (hasTrans && !places)
+        piece.text += da.d.mnMajor ? ", 1" : ", 0";
       if (hasTrans)
-        text += db.d.mnMajor ? ", 1" : ", 0";
-      text += ";\n\t";
+        piece.text += db.d.mnMajor ? ", 1" : ", 0";
+      piece.text += ";\n\t";
     }
-  text += "wgmma.commit_group.sync.aligned;\n\t";
-  endPiece();
-  acc = fromWords(code, words, accElement);
+  piece.text += "wgmma.commit_group.sync.aligned;\n\t";
+  piece.end();
+  acc = fromWords(code, piece.words, accElement);
   return success();
 }
 
