@@ -32,10 +32,10 @@ BUNDLE = os.path.dirname(HERE)
 STEPS = ["correctness", "delays", "sanitizer", "float32", "speed", "launch", "tiles", "mutants"]  # what may leave a kernel hanging comes last
 LARGE = ["4096 4096 4096 float16 nn", "8192 1024 8192 float16 nn", "4095 4097 4104 float16 nn", "2000 3000 1000 float16 nn"]
 MUTANT = "1536 3328 768 float16 nn"  # more tiles than multiprocessors, more K steps than slots
-DELAYED = ["128 256 64 float16 nn", "200 520 328 float16 nn", "65 129 33 float16 nn", MUTANT, "300 264 200 bfloat16 tt",
+DELAYED = ["128 256 64 float16 nn", "200 520 328 float16 nn", "65 129 33 float16 nn", "200 131 328 float16 nn", MUTANT, "300 264 200 bfloat16 tt",
            "129 200 65 float32 nn", "304 272 1040 tf32 nn", "1536 1024 768 float8_e4m3 nn", "300 264 200 int8 nt"]
 TYPES = ["128 256 128", "200 520 328", "65 129 33", "1 3 5", "512 768 1024", "300 264 200", "2000 1000 3000"]
-CHECKED = ["200 200 200 float16 nn", "65 63 7 float16 nn", "128 264 128 float32 nn"]
+CHECKED = ["200 200 200 float16 nn", "65 63 7 float16 nn", "65 131 72 float16 nn", "128 264 128 float32 nn"]
 CUBES = (512, 768, 1024, 1280, 1536, 2048, 2560, 3072, 4096, 5120, 6144, 8192, 16384)
 TILES = [f"{n}x{n}x{n}" for n in CUBES] + ["8192x1024x8192", "4096x14336x4096", "4096x4096x14336", "8192x8192x512", "2000x3000x1000"]
 TILES += [f"{m}x8192x8192" for m in (256, 128, 64, 32, 16, 1)]
