@@ -8,7 +8,6 @@ column.
 """
 import argparse
 import itertools
-import json
 import math
 import sys
 
@@ -17,7 +16,7 @@ import numpy as np
 import bounds
 import rt
 from kernels import DTYPES
-from timing import against, cell, fill_normal, measure, open_device
+from timing import against, cell, fill_normal, finish, measure, open_device
 
 # The last ones: a last tile that is not full, and few keys.
 CASES = [(4, 32, 4096, 128, False), (4, 32, 4096, 128, True), (4, 32, 4096, 64, False), (4, 32, 4096, 64, True),
@@ -83,12 +82,7 @@ def main():
         print(f"{o.dtype} ({b},{h},{s},{d}){' causal' if causal else ''}: error {cell(r['error'], '.2f')} of its bound  "
               f"tilec {r['tilec_tflops']:.0f}  cuDNN {cell(r['cudnn_tflops'], '.0f')} TFLOP/s  ratio {cell(r['ratio'], '.3f')}"
               + (f"  rival's time / tilec's {r['rival_ratio']:.4f}" if o.rival else ""), flush=True)
-    if missing:
-        print("no checks, no cuDNN column:", missing)
-    if o.json:
-        with open(o.json, "w", encoding="utf-8") as f:
-            json.dump({"device": device.name, "missing": missing, "rows": rows}, f, indent=1)
-    return 0 if all(r["error"] is None or r["error"] <= 1 for r in rows) else 1
+    return finish(o.json, device, missing, rows, "no checks, no cuDNN column")
 
 
 if __name__ == "__main__":

@@ -7,13 +7,12 @@ The libraries' kernels are epilogue_auto_linear_gelu and gemm_f16_nn_matmul. The
 and an addition; without torch nothing is timed. Every element is checked against its bound first; exit status 1 if one is off.
 """
 import argparse
-import json
 import math
 import sys
 
 import bounds
 import rt
-from timing import against, measure, open_device
+from timing import against, finish, measure, open_device
 
 SHAPES = "4096x4096x4096,8192x8192x8192,8192x1024x8192,4096x14336x4096,2048x2048x2048,2000x3000x1000"
 
@@ -65,10 +64,7 @@ def main():
         rows.append({"shape": text, **measured(device, fused, plain, tuple(map(int, text.split("x"))), o.rounds)})
         print("{shape:18s} error {error:6.3f} of its bound   {tilec_us:8.1f} us, {over_plain:.3f} of the plain product's time   "
               "torch's time / ours {ratio:.3f}".format(**rows[-1]), flush=True)
-    if o.json:
-        with open(o.json, "w", encoding="utf-8") as f:
-            json.dump({"device": device.name, "missing": missing, "rows": rows}, f, indent=1)
-    return 0 if all(r["error"] <= 1 for r in rows) else 1
+    return finish(o.json, device, missing, rows, "nothing timed")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ tuned for each shape, where it is installed. Without torch there is no cuBLAS co
 first; exit status 1 if one is off.
 """
 import argparse
-import json
 import sys
 
 import numpy as np
@@ -17,7 +16,7 @@ import numpy as np
 import bounds
 import rt
 from gemm import SHORT, expect, types_of
-from timing import against, cell, fill_normal, measure, open_device
+from timing import against, cell, fill_normal, finish, measure, open_device
 
 SHAPES = "4096x4096x4096,8192x1024x8192,2000x3000x1000,2048x2048x2048,1024x1024x1024,8192x8192x8192"
 NAMES = {short: name for name, short in SHORT.items()}
@@ -139,12 +138,7 @@ def main():
               f"cuBLAS {cell(r['cublas_tflops'], '7.1f')} TFLOP/s   ratio {cell(r['ratio'], '.3f')}"
               + (f"   rival's time / tilec's {r['rival_ratio']:.4f}" if rival else ""), flush=True)
     print("images:", sorted({line for line in library.log if "image" in line})[:3])
-    if missing:
-        print("no cuBLAS column:", missing)
-    if o.json:
-        with open(o.json, "w", encoding="utf-8") as f:
-            json.dump({"device": device.name, "missing": missing, "rows": rows}, f, indent=1)
-    return 0 if all(r["error"] <= 1 for r in rows) else 1
+    return finish(o.json, device, missing, rows, "no cuBLAS column")
 
 
 if __name__ == "__main__":

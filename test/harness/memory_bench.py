@@ -7,7 +7,6 @@ kernels, made by another compiler: it is checked and timed among the candidates.
 in float64; exit status 1 if one is off. Without torch there are times, but no checks and no column for it.
 """
 import argparse
-import json
 import math
 import sys
 
@@ -16,7 +15,7 @@ import numpy as np
 import bounds
 import rt
 from kernels import DTYPES
-from timing import against, cell, fill_normal, measure, open_device
+from timing import against, cell, fill_normal, finish, measure, open_device
 
 # Even extents, and odd ones: rows that start where no vector may be loaded, a last block that is not full.
 SHAPES = {"1d": [(1 << 26,), ((1 << 26) - 1,)], "2d": [(8192, 8192), (4095, 8191)], "3d": [(64, 1024, 1024), (63, 1023, 1025)],
@@ -89,12 +88,7 @@ def main():
         print(f"{r['shape']:40s} error {cell(r['error'], '.2f')} of its bound   "
               f"tilec {r['tilec_gbs']:6.0f}   torch {cell(r['torch_gbs'], '6.0f')} GB/s   ratio {cell(r['ratio'], '.3f')}"
               + (f"   rival's time / tilec's {r['rival_ratio']:.4f}" if o.rival else ""), flush=True)
-    if missing:
-        print("no checks, no column of torch:", missing)
-    if o.json:
-        with open(o.json, "w", encoding="utf-8") as f:
-            json.dump({"device": device.name, "missing": missing, "rows": rows}, f, indent=1)
-    return 0 if all(r["error"] is None or r["error"] <= 1 for r in rows) else 1
+    return finish(o.json, device, missing, rows, "no checks, no column of torch")
 
 
 if __name__ == "__main__":

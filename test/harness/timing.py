@@ -1,4 +1,5 @@
 """Interleaved timings, with the candidates' peers where torch is installed."""
+import json
 import random
 
 import numpy as np
@@ -47,6 +48,17 @@ def against(times, peer, work, unit="tflops", others=("rival",)):
         row.update({f"{peer}_{unit}": work / times[peer] / UNITS[unit], "ratio": times[peer] / times["tilec"]})
     row.update({f"{name}_ratio": times[name] / times["tilec"] if name in times else None for name in others})
     return row
+
+
+def finish(file, device, missing, rows, absent):
+    """Says what is `absent` where peers are missing, writes the rows to the file, if any; the exit status: 1 where a row's error is
+    above its bound (None: nothing was checked)."""
+    if missing:
+        print(f"{absent}:", missing)
+    if file:
+        with open(file, "w", encoding="utf-8") as f:
+            json.dump({"device": device.name, "missing": missing, "rows": rows}, f, indent=1)
+    return 0 if all(r["error"] is None or r["error"] <= 1 for r in rows) else 1
 
 
 def cell(number, form):

@@ -73,13 +73,11 @@ static std::optional<std::pair<unsigned, Layout>> partOf(TileType tile, int64_t 
   return std::nullopt;
 }
 
-/// What a store covers of each axis of its view.
-static SmallVector<int64_t> viewExtents(StoreOp store) {
-  if (std::optional<ArrayRef<int64_t>> extents = store.getExtents())
-    return SmallVector<int64_t>(*extents);
-  SmallVector<int64_t> extents(store.getValue().getType().getShape());
-  extents.insert(extents.begin(), store.getOffsets().size() - extents.size(), 1);
-  return extents;
+SmallVector<int64_t> tilec::tile::viewExtents(std::optional<ArrayRef<int64_t>> extents, TileType tile,
+                                              size_t rank) {
+  SmallVector<int64_t> all(extents.value_or(tile.getShape()));
+  all.insert(all.begin(), rank - all.size(), 1);
+  return all;
 }
 
 /// The axis of a view on which an axis of a tile of two larger extents lies.
@@ -97,7 +95,7 @@ static void storeInParts(StoreOp store, int64_t passes, bool staged) {
   TileType tile = store.getValue().getType();
   SmallVector<int64_t> shape(tile.getShape()), at(shape.size(), 0);
   std::optional<std::pair<unsigned, Layout>> part = partOf(tile, passes);
-  SmallVector<int64_t> extents = viewExtents(store);
+  SmallVector<int64_t> extents = viewExtents(store.getExtents(), tile, store.getOffsets().size());
   unsigned axis = 0; // of the view, where the tile is cut
   if (part) {
     shape[part->first] /= passes;

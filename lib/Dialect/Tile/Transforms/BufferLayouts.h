@@ -9,6 +9,11 @@ namespace tilec::tile {
 /// there.
 int64_t stagedBytes(StoreOp store);
 
+/// What a load or store of `tile` covers of each axis of its view of that rank: its `extents`, else those of
+/// the tile behind ones.
+llvm::SmallVector<int64_t> viewExtents(std::optional<llvm::ArrayRef<int64_t>> extents, TileType tile,
+                                       size_t rank);
+
 /// Where the schedule says `staging`: stores of a tile to a view become a store to a buffer and a copy by the
 /// copy engine.
 void stageStores(LaunchOp launch);

@@ -104,21 +104,12 @@ static bool mayMove(LoadOp load) {
          !launchWrites(load->getParentOfType<LaunchOp>(), *arg);
 }
 
-/// What a load covers of each axis of its view.
-static SmallVector<int64_t> viewExtents(LoadOp load) {
-  if (std::optional<ArrayRef<int64_t>> extents = load.getExtents())
-    return SmallVector<int64_t>(*extents);
-  SmallVector<int64_t> extents(load.getResult().getType().getShape());
-  extents.insert(extents.begin(), load.getOffsets().size() - extents.size(), 1);
-  return extents;
-}
-
 static Value sinkInto(SliceOp slice, LoadOp load) {
   if (!isa<ViewType>(load.getSource().getType()) || !mayMove(load))
     return {};
   OpBuilder b(slice);
   TileType type = slice.getResult().getType(), whole = load.getResult().getType();
-  SmallVector<int64_t> extents = viewExtents(load);
+  SmallVector<int64_t> extents = viewExtents(load.getExtents(), whole, load.getOffsets().size());
   SmallVector<Value> offsets(load.getOffsets());
   // Axes of one element may be missing on either side; the others are the same.
   unsigned axis = 0; // of the tile
