@@ -29,6 +29,29 @@ static bool isPlainSum(Value value) {
   return gemm && gemm.getInstAttr() && gemm.getInstAttr().getKind() == InstKind::fma;
 }
 
+/// Is the value made by rounding float32 to 16 bits?
+static bool isRounded(Value value) {
+  auto nest = value.getDefiningOp<GenericOp>();
+  if (!nest)
+    return false;
+  auto yield = cast<YieldOp>(nest.getBody().front().getTerminator());
+  auto round = yield.getOperand(cast<OpResult>(value).getResultNumber()).getDefiningOp<arith::TruncFOp>();
+  return round && round.getIn().getType().isF32() && round.getType().getIntOrFloatBitWidth() == 16;
+}
+
+/// The same value, its neighbours rounded by one instruction though they are stored by two. Half the work;
+/// and where sums of wgmma are rounded one by one, ptxas (13.0) waits for each product where it begins
+/// (C7514).
+Value Emitter::roundedInPairs(Value value) {
+  auto type = cast<VectorType>(value.getType());
+  if (type.getNumElements() % 2)
+    return value;
+  SmallVector<Value> words = code.elements(code.bitcast(value, code.b.getI32Type()));
+  for (Value &word : words)
+    word = opaque(word);
+  return code.bitcast(code.fromElements(words), type.getElementType());
+}
+
 LogicalResult Emitter::emitStore(StoreOp op) {
   TileType type = op.getValue().getType();
   const Layout &l = type.getLayout().getLayout();
@@ -42,7 +65,10 @@ LogicalResult Emitter::emitStore(StoreOp op) {
   // a bank of the register file with the operands, and every second product waits for it.
   if (element.isF32() && isPlainSum(op.getValue()))
     value = ownRegisters(value);
-  storeFragment(value, l, type.getShape(), element, r, 0, l.inSize(DimId::Reg));
+  bool single = isa<ViewType>(op.getDest().getType()) && isRounded(op.getValue()) &&
+                viewAccess(l, type.getShape(), element, r).vec == 1;
+  storeFragment(single ? roundedInPairs(value) : value, l, type.getShape(), element, r, 0,
+                l.inSize(DimId::Reg));
   return success();
 }
 
@@ -79,8 +105,6 @@ LogicalResult Emitter::emitCopy(CopyOp op) {
     return unsupported(*op, "an im2col copy");
   if (threads.oneLane)
     return unsupported(*op, "a copy by threads in the load role");
-  if (op.getEngine() == Engine::realign)
-    return emitRealignedCopy(op);
   Value source = op.getSource(), dest = op.getDest();
   SmallVector<int64_t> extents;
   if (op.getExtents())

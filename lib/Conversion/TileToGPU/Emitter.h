@@ -255,26 +255,12 @@ protected:
   Value bufferOffset(Value base, tile::BufferType type, ArrayRef<Value> coords);
   LogicalResult emitLoad(tile::LoadOp op);
   LogicalResult emitStore(tile::StoreOp op);
+  Value roundedInPairs(Value value);
   LogicalResult emitCopy(tile::CopyOp op);
   struct SplitSource;
   SplitSource splitSource(tile::SplitCopyOp op);
   void loadAhead(ArrayRef<tile::SplitCopyOp> splits);
   LogicalResult emitSplitCopy(tile::SplitCopyOp op);
-  //===- Rows that start anywhere (Realign.cpp) ----------------------------------------===//
-  struct Realigned;
-  Threads crew();
-  Realigned realigned(tile::CopyOp op);
-  int64_t realignedAtOnce(const Realigned &c) const;
-  Value reachesOut(const Realigned &c, const ViewAccess &a);
-  SmallVector<std::pair<Value, Value>> startsOfRows(const Realigned &c, const ViewAccess &a, int64_t count);
-  std::pair<Value, Value> insideRun(const Realigned &c, const ViewAccess &a, int64_t reg);
-  Value readWords(const Realigned &c, const ViewAccess &a, int64_t count, bool partly);
-  SmallVector<Value> shiftedWords(SmallVector<Value> words, Value shift, int64_t bytes);
-  Value elementsOf(const Realigned &c, const ViewAccess &a, Value words, int64_t count, bool partly);
-  /// Reads what the copies will store, as far as registers hold it until they come.
-  void realignAhead(ArrayRef<tile::CopyOp> copies);
-  LogicalResult emitRealignedCopy(tile::CopyOp op);
-
   int64_t copiedAtOnce(const Layout &l, unsigned rank, const Region &from, const Region &to);
   LogicalResult emitAtomic(tile::AtomicOp op);
   /// Address and condition (null: always) of one element; indices are index values of this function.
@@ -357,7 +343,6 @@ protected:
   SmallVector<Attribute> params;
   SmallVector<std::pair<unsigned, DictionaryAttr>> paramAttrs;
   llvm::DenseMap<Operation *, Value> ahead; ///< what copies by threads will store
-  Value turnToCopy;                         ///< is the slot at hand for this crew to fill? Null: yes
   llvm::DenseMap<Operation *, SmallVector<BitFields>> fieldNests;
   llvm::DenseMap<Operation *, FieldWords> fieldWords; ///< of conversions, where they have been read
   Value warpHash;                                     ///< of delays; null: none yet

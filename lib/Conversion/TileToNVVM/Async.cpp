@@ -49,30 +49,14 @@ Value NVVMEmitter::waitPhase(Value ptr, Value phase) {
   return code.assembly(Type(), text, "r,r", {address(ptr), phase});
 }
 
-/// Crews that realign rows fill the slots in turn, so that each has the time of two: does the parity of a
-/// slot's use say that it is this one's? Null: there is no other.
-Value NVVMEmitter::isTurn(Value ring, Value slot, Value phase) {
-  if (threads.warps != 2 * kRealignWarps)
-    return {};
-  int64_t depth = cast<RingType>(ring.getType()).getDepth();
-  Value use = depth % 2 ? code.add(slot, phase) : slot;
-  return code.cmp(arith::CmpIPredicate::eq, code.rem(use, 2), code.div(threads.warp, kRealignWarps));
-}
-
 LogicalResult NVVMEmitter::emitAcquire(AcquireOp op) {
   // Loads of the threads' copies that fill the slot are under way before it is free.
   SmallVector<SplitCopyOp> splits;
-  SmallVector<CopyOp> copies;
   for (Operation *next = op->getNextNode(); next && !isa<CommitOp>(next); next = next->getNextNode())
     if (auto split = dyn_cast<SplitCopyOp>(next))
       splits.push_back(split);
-    else if (auto copy = dyn_cast<CopyOp>(next))
-      copies.push_back(copy);
-  SmallVector<Value> cursor = flatten(op.getCursor());
-  if (!copies.empty())
-    turnToCopy = isTurn(op.getRing(), cursor[0], cursor[1]);
   loadAhead(splits);
-  realignAhead(copies);
+  SmallVector<Value> cursor = flatten(op.getCursor());
   waitPhase(ringBarrier(op.getRing(), cursor[0], /*empty=*/true), code.exor(cursor[1], 1));
   if (op.getTxBytes()) {
     Value full = ringBarrier(op.getRing(), cursor[0], /*empty=*/false);
@@ -118,22 +102,18 @@ LogicalResult NVVMEmitter::emitCommit(CommitOp op) {
     if (source != TokenSource::BulkLoad && source != TokenSource::CpAsync)
       return unsupported(*op, "a slot that something else than copies fills");
   }
-  bool stores = false, inTurn = false;
+  bool stores = false;
   for (Operation *user : op.getRing().getUsers())
     if (auto acquire = dyn_cast<AcquireOp>(user))
-      for (Value buffer : acquire.getBuffers()) {
-        stores |= llvm::any_of(buffer.getUsers(), llvm::IsaPred<SplitCopyOp, CopyOp>);
-        inTurn |= llvm::any_of(buffer.getUsers(), llvm::IsaPred<CopyOp>);
-      }
+      for (Value buffer : acquire.getBuffers())
+        stores |= llvm::any_of(buffer.getUsers(), llvm::IsaPred<SplitCopyOp>);
   if (!copies && !stores)
     return op.getTokens().empty() ? unsupported(*op, "a slot that nothing fills") : success();
   Value full = address(ringBarrier(op.getRing(), flatten(op.getCursor())[0], /*empty=*/false));
-  code.when(inTurn ? turnToCopy : Value(), [&] {
-    code.assembly(Type(),
-                  copies ? "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [$0];"
-                         : "mbarrier.arrive.shared::cta.b64 _, [$0];",
-                  "r", {full});
-  });
+  code.assembly(Type(),
+                copies ? "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [$0];"
+                       : "mbarrier.arrive.shared::cta.b64 _, [$0];",
+                "r", {full});
   return success();
 }
 
@@ -284,7 +264,7 @@ TokenSource NVVMEmitter::sourceOf(Value token) {
     if (isa<AsyncGemmOp>(op))
       return TokenSource::Matrix;
     if (auto copy = dyn_cast<AsyncCopyOp>(op)) {
-      if (copy.getEngine() == Engine::cp_async)
+      if (copy.getEngine() == Engine::cp_async || copy.getEngine() == Engine::words)
         return TokenSource::CpAsync;
       return isa<ViewType>(copy.getSource().getType()) ? TokenSource::BulkLoad : TokenSource::BulkStore;
     }

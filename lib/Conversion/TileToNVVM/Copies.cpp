@@ -43,6 +43,8 @@ LogicalResult NVVMEmitter::emitAsyncCopy(AsyncCopyOp op) {
     return isa<ViewType>(op.getSource().getType()) ? emitBulkLoad(op) : emitBulkStore(op);
   case Engine::cp_async:
     return emitCpAsync(op);
+  case Engine::words:
+    return emitWords(op);
   default:
     return unsupported(*op, "this copy engine");
   }

@@ -102,6 +102,7 @@ LogicalResult NVVMEmitter::emitTargetOp(Operation &op) {
       .Case([&](tile::BarrierOp o) { return emitBarrier(o); })
       .Case([&](FenceOp o) { return emitFence(o); })
       .Case([&](WaitOp o) { return emitWait(o); })
+      .Case([&](RealignOp o) { return emitRealign(o); })
       .Case([&](JoinOp o) { return emitJoin(o); })
       .Case([&](ReadyOp o) {
         env[o.getToken()] = {};

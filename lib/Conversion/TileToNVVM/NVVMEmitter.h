@@ -40,7 +40,6 @@ private:
   //===- Rings and roles (Async.cpp) ---------------------------------------------===//
   LogicalResult emitRing(tile::RingOp op);
   Value ringBarrier(Value ring, Value slot, bool empty); ///< address
-  Value isTurn(Value ring, Value slot, Value phase);
   Value waitPhase(Value address, Value phase);
   LogicalResult emitAcquire(tile::AcquireOp op);
   LogicalResult emitCommit(tile::CommitOp op);
@@ -72,6 +71,17 @@ private:
                                ArrayRef<Value> inside);
   Value address(Value ptr); ///< of a pointer into shared memory, as i32
 
+  //===- Rows that start anywhere (Realign.cpp) --------------------------------------===//
+  struct Words;
+  Words wordsOf(tile::AsyncCopyOp op);
+  Value wordAddress(const Words &w, Value row, Value word);
+  Value wordsInside(const Words &w, tile::AsyncCopyOp op);
+  void copyWord(const Words &w, tile::AsyncCopyOp op, Value i);
+  void copyRaggedWord(const Words &w, tile::AsyncCopyOp op, Value i);
+  LogicalResult emitWords(tile::AsyncCopyOp op);
+  Value clearOutside(const ViewAccess &a, Value value);
+  LogicalResult emitRealign(tile::RealignOp op);
+
   //===- Products (Wgmma.cpp, Mma.cpp) -----------------------------------------------===//
   struct Product;
   class MatrixReader;
@@ -80,7 +90,7 @@ private:
   LogicalResult issueWgmma(Product &p, SmallVector<Value> &acc);
   LogicalResult emitAsyncGemm(tile::AsyncGemmOp op);
   LogicalResult emitAwait(tile::AwaitOp op);
-  void tieWait(SmallVector<Value> &acc, StringRef text);
+  void tieWait(SmallVector<Value> &acc, StringRef text, ArrayRef<Value> read = {});
   LogicalResult emitMmaSync(tile::GemmOp op);
 
   std::map<std::pair<int64_t, std::string>, Value> tensorMaps;

@@ -8,6 +8,7 @@
 #include "NVVMEmitter.h"
 #include "Product.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace tilec;
@@ -64,12 +65,15 @@ static SmallVector<Value> tied(Code &c, StringRef text, ArrayRef<Value> words, S
   return values;
 }
 
-void NVVMEmitter::tieWait(SmallVector<Value> &acc, StringRef text) {
+/// `read`: words of an operand that the engine reads until then. To LLVM they would be free for other values
+/// once the product has begun.
+void NVVMEmitter::tieWait(SmallVector<Value> &acc, StringRef text, ArrayRef<Value> read) {
   if (acc.empty())
     return;
   Type element = acc[0].getType();
   SmallVector<Value> words = toWords(code, acc);
-  acc = fromWords(code, tied(code, text, words, "", {}), element);
+  SmallVector<StringRef> constraints(read.size(), "r");
+  acc = fromWords(code, tied(code, text, words, llvm::join(constraints, ","), read), element);
 }
 
 static StringRef typeName(Type t, bool isUnsigned) {
@@ -314,8 +318,12 @@ LogicalResult NVVMEmitter::emitAsyncGemm(AsyncGemmOp op) {
 }
 
 LogicalResult NVVMEmitter::emitAwait(AwaitOp op) {
-  SmallVector<Value> acc = env[op.getFuture()];
-  tieWait(acc, "wgmma.wait_group.sync.aligned " + std::to_string(op.getPending().value_or(0)) + ";");
+  SmallVector<Value> acc = env[op.getFuture()], read;
+  if (auto product = op.getFuture().getDefiningOp<AsyncGemmOp>())
+    for (Value operand : {product.getA(), product.getB()})
+      if (isa<TileType>(operand.getType()))
+        llvm::append_range(read, code.elements(code.bitcast(get(operand), code.b.getI32Type())));
+  tieWait(acc, "wgmma.wait_group.sync.aligned " + std::to_string(op.getPending().value_or(0)) + ";", read);
   set(op.getTile(), code.fromElements(acc));
   return success();
 }

@@ -52,3 +52,30 @@ tile.kernel @elsewhere(%g: index) attributes {tile.device, tile.target = #tile.t
   }
   tile.yield
 }
+
+// -----
+
+#rows = #tile.layout<"d0 64:72 | d1 72:1 -> 4608">
+#mixed = #tile.layout<"reg 8:d1 8:8d1 | lane 32:d0 | warp 2:32d0 -> 64x64">
+tile.kernel @narrow(%g: index, %X: !tile.view<?x?xi8>) attributes {tile.device, tile.target = #tile.target<"sm_90a">} {
+  tile.launch (%b) in (%g) schedule #tile.schedule<threads = 64> {
+    %c0 = arith.constant 0 : index
+    %w = tile.alloc at 0 : !tile.buffer<64x80xi8, #tile.layout<"d0 64:80 | d1 80:1 -> 5120">>
+    // expected-error@+1 {{[E0530] rows of words as such a fragment is not supported on sm_90a yet}}
+    %x = tile.realign %w of %X[%c0, %c0] extents [64, 64] : !tile.buffer<64x80xi8, #tile.layout<"d0 64:80 | d1 80:1 -> 5120">>, !tile.view<?x?xi8> -> !tile.tile<64x64xi8, #mixed>
+  }
+  tile.yield
+}
+
+// -----
+
+#rows = #tile.layout<"d0 64:72 | d1 72:1 -> 4608">
+tile.kernel @conditional(%g: index, %X: !tile.view<?x?xf16>, %in: i1) attributes {tile.device, tile.target = #tile.target<"sm_90a">} {
+  tile.launch (%b) in (%g) schedule #tile.schedule<threads = 64> {
+    %c0 = arith.constant 0 : index
+    %w = tile.alloc at 0 : !tile.buffer<64x72xf16, #rows>
+    // expected-error@+1 {{[E0530] a copy of words here is not supported on sm_90a yet}}
+    %t = tile.async_copy words if %in %X[%c0, %c0] to %w extents [64, 64] : !tile.view<?x?xf16>, !tile.buffer<64x72xf16, #rows>
+  }
+  tile.yield
+}

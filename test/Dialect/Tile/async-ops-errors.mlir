@@ -65,8 +65,8 @@ tile.kernel @k(%X: !tile.view<?x?xf16>, %n: index) {
     %x = tile.undef : !acc
     %r = tile.ring : !R
     %p = tile.cursor : !tile.cursor<3>
-    // expected-error @+1 {{realign copies are tile.copy}}
-    %t = tile.async_copy realign %X[%c0, %c0] to %a : !tile.view<?x?xf16>, !A
+    // expected-error @+1 {{needs an offset and an extent for each of the 2 axes of '!tile.view<?x?xf16>', ones but for the last two extents}}
+    %t = tile.async_copy words %X[%c0, %c0] to %a : !tile.view<?x?xf16>, !A
   }
   tile.yield
 }

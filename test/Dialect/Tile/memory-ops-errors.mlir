@@ -499,3 +499,156 @@ tile.kernel @k(%A: !tile.view<?x?xf16>, %F: !tile.view<?x?xf32>, %n: index) {
   }
   tile.yield
 }
+
+// -----
+
+tile.kernel @k(%A: !tile.view<?x?xf16>, %F: !tile.view<?xf32>, %N: !tile.view<?x?xi1>, %n: index) {
+  %c0 = arith.constant 0 : index
+  tile.launch (%b) in (%n) {
+    %buf = tile.alloc : !tile.buffer<64x32xf16>
+    %w = tile.alloc : !tile.buffer<64x40xf16>
+    %w4 = tile.alloc : !tile.buffer<64x36xf16>
+    %wb = tile.alloc : !tile.buffer<64x40xbf16>
+    %wf = tile.alloc : !tile.buffer<64xf32>
+    %wi = tile.alloc : !tile.buffer<64x34xi1>
+    // expected-error @+1 {{words fill a whole buffer as they are}}
+    tile.copy %A[%b, %c0] to %w[%c0, %c0] extents [64, 32] engine words : !tile.view<?x?xf16>, !tile.buffer<64x40xf16>
+  }
+  tile.yield
+}
+
+// -----
+
+tile.kernel @k(%A: !tile.view<?x?xf16>, %F: !tile.view<?xf32>, %N: !tile.view<?x?xi1>, %n: index) {
+  %c0 = arith.constant 0 : index
+  tile.launch (%b) in (%n) {
+    %buf = tile.alloc : !tile.buffer<64x32xf16>
+    %w = tile.alloc : !tile.buffer<64x40xf16>
+    %w4 = tile.alloc : !tile.buffer<64x36xf16>
+    %wb = tile.alloc : !tile.buffer<64x40xbf16>
+    %wf = tile.alloc : !tile.buffer<64xf32>
+    %wi = tile.alloc : !tile.buffer<64x34xi1>
+    // expected-error @+1 {{words go from a view to a buffer, got '!tile.buffer<64x32xf16>' and '!tile.buffer<64x40xf16>'}}
+    tile.copy %buf to %w extents [64, 32] engine words : !tile.buffer<64x32xf16>, !tile.buffer<64x40xf16>
+  }
+  tile.yield
+}
+
+// -----
+
+tile.kernel @k(%A: !tile.view<?x?xf16>, %F: !tile.view<?xf32>, %N: !tile.view<?x?xi1>, %n: index) {
+  %c0 = arith.constant 0 : index
+  tile.launch (%b) in (%n) {
+    %buf = tile.alloc : !tile.buffer<64x32xf16>
+    %w = tile.alloc : !tile.buffer<64x40xf16>
+    %w4 = tile.alloc : !tile.buffer<64x36xf16>
+    %wb = tile.alloc : !tile.buffer<64x40xbf16>
+    %wf = tile.alloc : !tile.buffer<64xf32>
+    %wi = tile.alloc : !tile.buffer<64x34xi1>
+    // expected-error @+1 {{element types differ: 'bf16' in '!tile.buffer<64x40xbf16>' and 'f16' in '!tile.view<?x?xf16>'}}
+    tile.copy %A[%b, %c0] to %wb extents [64, 32] engine words : !tile.view<?x?xf16>, !tile.buffer<64x40xbf16>
+  }
+  tile.yield
+}
+
+// -----
+
+tile.kernel @k(%A: !tile.view<?x?xf16>, %F: !tile.view<?xf32>, %N: !tile.view<?x?xi1>, %n: index) {
+  %c0 = arith.constant 0 : index
+  tile.launch (%b) in (%n) {
+    %buf = tile.alloc : !tile.buffer<64x32xf16>
+    %w = tile.alloc : !tile.buffer<64x40xf16>
+    %w4 = tile.alloc : !tile.buffer<64x36xf16>
+    %wb = tile.alloc : !tile.buffer<64x40xbf16>
+    %wf = tile.alloc : !tile.buffer<64xf32>
+    %wi = tile.alloc : !tile.buffer<64x34xi1>
+    // expected-error @+1 {{words of 16 bytes hold elements of 8, 16, 32 or 64 bits, got 'i1'}}
+    tile.copy %N[%b, %c0] to %wi extents [64, 32] engine words : !tile.view<?x?xi1>, !tile.buffer<64x34xi1>
+  }
+  tile.yield
+}
+
+// -----
+
+tile.kernel @k(%A: !tile.view<?x?xf16>, %F: !tile.view<?xf32>, %N: !tile.view<?x?xi1>, %n: index) {
+  %c0 = arith.constant 0 : index
+  tile.launch (%b) in (%n) {
+    %buf = tile.alloc : !tile.buffer<64x32xf16>
+    %w = tile.alloc : !tile.buffer<64x40xf16>
+    %w4 = tile.alloc : !tile.buffer<64x36xf16>
+    %wb = tile.alloc : !tile.buffer<64x40xbf16>
+    %wf = tile.alloc : !tile.buffer<64xf32>
+    %wi = tile.alloc : !tile.buffer<64x34xi1>
+    // expected-error @+1 {{words are taken from rows of neighbours, got '!tile.view<?xf32>'}}
+    tile.copy %F[%b] to %wf extents [64] engine words : !tile.view<?xf32>, !tile.buffer<64xf32>
+  }
+  tile.yield
+}
+
+// -----
+
+tile.kernel @k(%A: !tile.view<?x?xf16>, %F: !tile.view<?xf32>, %N: !tile.view<?x?xi1>, %n: index) {
+  %c0 = arith.constant 0 : index
+  tile.launch (%b) in (%n) {
+    %buf = tile.alloc : !tile.buffer<64x32xf16>
+    %w = tile.alloc : !tile.buffer<64x40xf16>
+    %w4 = tile.alloc : !tile.buffer<64x36xf16>
+    %wb = tile.alloc : !tile.buffer<64x40xbf16>
+    %wf = tile.alloc : !tile.buffer<64xf32>
+    %wi = tile.alloc : !tile.buffer<64x34xi1>
+    // expected-error @+1 {{the words around 64x32 elements of 'f16' take a buffer of 64x40, a multiple of 8 columns, got '!tile.buffer<64x32xf16>'}}
+    tile.copy %A[%b, %c0] to %buf extents [64, 32] engine words : !tile.view<?x?xf16>, !tile.buffer<64x32xf16>
+  }
+  tile.yield
+}
+
+// -----
+
+tile.kernel @k(%A: !tile.view<?x?xf16>, %F: !tile.view<?xf32>, %N: !tile.view<?x?xi1>, %n: index) {
+  %c0 = arith.constant 0 : index
+  tile.launch (%b) in (%n) {
+    %buf = tile.alloc : !tile.buffer<64x32xf16>
+    %w = tile.alloc : !tile.buffer<64x40xf16>
+    %w4 = tile.alloc : !tile.buffer<64x36xf16>
+    %wb = tile.alloc : !tile.buffer<64x40xbf16>
+    %wf = tile.alloc : !tile.buffer<64xf32>
+    %wi = tile.alloc : !tile.buffer<64x34xi1>
+    // expected-error @+1 {{the words around 64x28 elements of 'f16' take a buffer of 64x36, a multiple of 8 columns, got '!tile.buffer<64x36xf16>'}}
+    tile.copy %A[%b, %c0] to %w4 extents [64, 28] engine words : !tile.view<?x?xf16>, !tile.buffer<64x36xf16>
+  }
+  tile.yield
+}
+
+// -----
+
+tile.kernel @k(%A: !tile.view<?x?xf16>, %F: !tile.view<?xf32>, %N: !tile.view<?x?xi1>, %n: index) {
+  %c0 = arith.constant 0 : index
+  tile.launch (%b) in (%n) {
+    %buf = tile.alloc : !tile.buffer<64x32xf16>
+    %w = tile.alloc : !tile.buffer<64x40xf16>
+    %w4 = tile.alloc : !tile.buffer<64x36xf16>
+    %wb = tile.alloc : !tile.buffer<64x40xbf16>
+    %wf = tile.alloc : !tile.buffer<64xf32>
+    %wi = tile.alloc : !tile.buffer<64x34xi1>
+    // expected-error @+1 {{the region is a tile of 32x64, got '!tile.tile<64x32xf16>'}}
+    %x = tile.realign %w of %A[%b, %c0] extents [64, 32] transpose : !tile.buffer<64x40xf16>, !tile.view<?x?xf16> -> !tile.tile<64x32xf16>
+  }
+  tile.yield
+}
+
+// -----
+
+tile.kernel @k(%A: !tile.view<?x?xf16>, %F: !tile.view<?xf32>, %N: !tile.view<?x?xi1>, %n: index) {
+  %c0 = arith.constant 0 : index
+  tile.launch (%b) in (%n) {
+    %buf = tile.alloc : !tile.buffer<64x32xf16>
+    %w = tile.alloc : !tile.buffer<64x40xf16>
+    %w4 = tile.alloc : !tile.buffer<64x36xf16>
+    %wb = tile.alloc : !tile.buffer<64x40xbf16>
+    %wf = tile.alloc : !tile.buffer<64xf32>
+    %wi = tile.alloc : !tile.buffer<64x34xi1>
+    // expected-error @+1 {{element types differ: 'f16' in '!tile.buffer<64x40xf16>' and 'bf16' in '!tile.tile<64x32xbf16>'}}
+    %x = tile.realign %w of %A[%b, %c0] extents [64, 32] : !tile.buffer<64x40xf16>, !tile.view<?x?xf16> -> !tile.tile<64x32xbf16>
+  }
+  tile.yield
+}

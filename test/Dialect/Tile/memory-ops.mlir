@@ -32,6 +32,11 @@ tile.kernel @memory(%A: !tile.view<?x?xf16>, %X: !tile.view<?x?x?xf16>, %I: !til
     tile.copy %img[%b, %c0] to %a im2col <kernel = 3, stride = 1, dilation = 1, pad = 1> : !tile.view<?x?x?x64xf16>, !buf
     // CHECK: tile.copy %{{.*}}[%{{.*}}, %{{.*}}] to %{{.*}}[%{{.*}}, %{{.*}}] extents [32, 16] : !tile.view<?x?xf32>, !tile.buffer<64x64xf16>
     tile.copy %F[%b, %c0] to %a[%c0, %c1] extents [32, 16] : !tile.view<?x?xf32>, !buf
+    %w = tile.alloc : !tile.buffer<64x72xf16>
+    // CHECK: tile.copy %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] to %{{.*}} extents [1, 64, 64] engine words : !tile.view<?x?x?xf16>, !tile.buffer<64x72xf16>
+    tile.copy %X[%b, %c0, %c1] to %w extents [1, 64, 64] engine words : !tile.view<?x?x?xf16>, !tile.buffer<64x72xf16>
+    // CHECK: tile.realign %{{.*}} of %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] extents [1, 64, 64] transpose : <64x72xf16>, <?x?x?xf16> -> <64x64xf16>
+    %rw = tile.realign %w of %X[%b, %c0, %c1] extents [1, 64, 64] transpose : !tile.buffer<64x72xf16>, !tile.view<?x?x?xf16> -> !tile.tile<64x64xf16>
     %p0 = tile.alloc : !tile.buffer<32x16xbf16>
     %p1 = tile.alloc : !tile.buffer<32x16xbf16>
     // CHECK: tile.split_copy %{{.*}}[%{{.*}}, %{{.*}}] to %{{.*}}, %{{.*}} : !tile.view<?x?xf32>, !tile.buffer<32x16xbf16>, !tile.buffer<32x16xbf16>

@@ -28,11 +28,16 @@ LogicalResult AsyncCopyOp::verify() {
     return failure();
   if (isa<ViewType>(source) == isa<ViewType>(dest))
     return emitOpError() << "moves between a view and a buffer, got " << source << " and " << dest;
-  if (getEngine() == Engine::simt || getEngine() == Engine::realign)
+  if (getEngine() == Engine::simt)
     return emitOpError() << stringifyEngine(getEngine()) << " copies are tile.copy";
   if ((getEngine() == Engine::cp_async || getEngine() == Engine::buffer_lds) && isa<ViewType>(dest))
     return emitOpError() << "engine '" << stringifyEngine(getEngine()) << "' only loads, got " << dest
                          << " as destination";
+  if (getEngine() == Engine::words) {
+    if (getIm2col() || !getDestOffsets().empty())
+      return emitOpError() << "words fill a whole buffer as they are";
+    return verifyWords(*this, dest, source, getSourceOffsets(), getExtents());
+  }
   return verifyCopy(*this, {source, dest, getSourceOffsets(), getDestOffsets(), getExtents(),
                             /*transpose=*/false, getIm2colAttr()});
 }

@@ -82,8 +82,25 @@ LogicalResult StoreOp::verify() {
 LogicalResult CopyOp::verify() {
   if (getTranspose() && getIm2col())
     return emitOpError() << "im2col does not transpose";
+  if (getEngine() == Engine::words) {
+    if (getTranspose() || getIm2col() || !getDestOffsets().empty())
+      return emitOpError() << "words fill a whole buffer as they are";
+    return verifyWords(*this, getDest().getType(), getSource().getType(), getSourceOffsets(), getExtents());
+  }
   return verifyCopy(*this, {getSource().getType(), getDest().getType(), getSourceOffsets(), getDestOffsets(),
                             getExtents(), getTranspose(), getIm2colAttr()});
+}
+
+LogicalResult RealignOp::verify() {
+  if (failed(verifyWords(*this, getWords().getType(), getView().getType(), getOffsets(), getExtents())) ||
+      failed(verifySameElement(*this, getWords().getType(), getResult().getType())))
+    return failure();
+  SmallVector<int64_t> want(getExtents().take_back(2));
+  if (getTranspose())
+    std::swap(want[0], want[1]);
+  if (getResult().getType().getShape() == ArrayRef<int64_t>(want))
+    return success();
+  return emitOpError() << "the region is a tile of " << shapeText(want) << ", got " << getResult().getType();
 }
 
 LogicalResult SplitCopyOp::verify() {

@@ -109,6 +109,35 @@ LogicalResult verifyCopy(Operation *op, const CopyShape &copy) {
   return verifyRegion(op, "destination", copy.dest, copy.destOffsets, std::nullopt, *want);
 }
 
+LogicalResult verifyWords(Operation *op, Type words, Type view, ValueRange offsets,
+                          std::optional<ArrayRef<int64_t>> extents) {
+  auto buffer = dyn_cast<BufferType>(words);
+  auto tensor = dyn_cast<ViewType>(view);
+  if (!buffer || !tensor)
+    return op->emitOpError() << "words go from a view to a buffer, got " << view << " and " << words;
+  if (failed(verifySameElement(op, words, view)))
+    return failure();
+  Type element = buffer.getElementType();
+  int64_t bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
+  if (bits != 8 && bits != 16 && bits != 32 && bits != 64)
+    return op->emitOpError() << "words of 16 bytes hold elements of 8, 16, 32 or 64 bits, got " << element;
+  int64_t rank = tensor.getRank(), perWord = 128 / bits;
+  if (rank < 2 || tensor.getStaticStride(rank - 1) != 1)
+    return op->emitOpError() << "words are taken from rows of neighbours, got " << view;
+  if (!extents || int64_t(extents->size()) != rank || int64_t(offsets.size()) != rank ||
+      llvm::any_of(extents->drop_back(2), [](int64_t extent) { return extent != 1; }))
+    return op->emitOpError() << "needs an offset and an extent for each of the " << rank << " axes of "
+                             << view << ", ones but for the last two extents";
+  SmallVector<int64_t> want(extents->take_back(2));
+  bool whole = want[0] >= 1 && want[1] >= 1 && want[1] % perWord == 0;
+  want[1] += perWord;
+  if (whole && buffer.getShape() == ArrayRef<int64_t>(want))
+    return success();
+  return op->emitOpError() << "the words around " << shapeText(extents->take_back(2)) << " elements of "
+                           << element << " take a buffer of " << shapeText(want) << ", a multiple of "
+                           << perWord << " columns, got " << words;
+}
+
 /// Products of these types exist: floats of one width class, or integers, accumulated in the same kind.
 static LogicalResult verifyGemmElements(Operation *op, const GemmShape &gemm) {
   Type a = getElementTypeOf(gemm.a), b = getElementTypeOf(gemm.b), acc = gemm.acc.getElementType();

@@ -34,6 +34,11 @@ struct CopyShape {
 };
 llvm::LogicalResult verifyCopy(mlir::Operation *op, const CopyShape &copy);
 
+/// `words` holds the aligned words of 16 bytes around the rows of a region of a view: `extents` are ones but for
+/// the last two, the buffer has one word a row more than the region.
+llvm::LogicalResult verifyWords(mlir::Operation *op, mlir::Type words, mlir::Type view,
+                                mlir::ValueRange offsets, std::optional<llvm::ArrayRef<int64_t>> extents);
+
 /// (M, K) x (K, N) -> (M, N) after transposition, element types that have a product.
 struct GemmShape {
   mlir::Type a, b;

@@ -161,6 +161,7 @@ struct BufferUse {
   Value buffer; ///< the alloc's
   SmallVector<Operation *> users;
   bool reshaped = false;  ///< recast_buffer, subbuffer
+  bool words = false;     ///< rows of whole words: as they come
   bool canonical = false; ///< TMA or wgmma: a Hopper layout is prescribed
   bool wgmma = false;     ///< rows as they are, which TMA can fill, will not do
   /// Fragments of mfma hold neighbours along k: where k is the slow axis of all products, memory turns.
@@ -196,8 +197,10 @@ void BufferAssigner::follow(Value buffer, BufferUse &use) {
       use.reshaped = true;
       follow(user->getResult(0), use);
     }
-    if (auto copy = dyn_cast<CopyOp>(user))
+    if (auto copy = dyn_cast<CopyOp>(user)) {
       use.canonical |= copy.getEngine() == Engine::tma;
+      use.words |= copy.getEngine() == Engine::words;
+    }
     if (auto gemm = dyn_cast<GemmOp>(user)) {
       InstKind kind = gemm.getInstAttr().getKind();
       use.wgmma |= kind == InstKind::wgmma;
@@ -337,7 +340,7 @@ Layout BufferAssigner::choose(const BufferUse &use) {
   unsigned bytes = bytesOf(type.getElementType());
   // Parts that matrix operands can be lie like the whole.
   int64_t parts = use.reshaped && use.wgmma ? columnsOfParts(use.buffer) : 0;
-  if ((use.reshaped && !parts) || real.size() != 2)
+  if (use.words || (use.reshaped && !parts) || real.size() != 2)
     return rowMajorOf(shape);
   bool threadsRead = (use.plain.kSlow || use.plain.kFast) && !use.wgmma;
   if (threadsRead && !use.plain.kSlow && real.size() == shape.size())

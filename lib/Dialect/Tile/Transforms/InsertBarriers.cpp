@@ -98,6 +98,8 @@ void BarrierInserter::collect(Operation &op, SmallVectorImpl<Access> &accesses) 
   auto write = [&](Value v, bool async = false) { addMemory(v, true, async, accesses); };
   if (auto o = dyn_cast<LoadOp>(op)) {
     read(o.getSource());
+  } else if (auto o = dyn_cast<RealignOp>(op)) {
+    read(o.getWords());
   } else if (auto o = dyn_cast<StoreOp>(op)) {
     write(o.getDest());
   } else if (auto o = dyn_cast<CopyOp>(op)) {
@@ -220,16 +222,17 @@ State BarrierInserter::visit(Block &block, State state) {
   return state;
 }
 
-/// Is every slot of the ring read by products on the plain units alone? Each warp then lets go of a slot when
-/// it is done; elsewhere warp groups do, whose products are joint work.
-static bool readByPlainUnits(RingOp ring) {
+/// Is every slot of the ring read by products on the plain units alone, or into registers? Each warp then
+/// lets go of a slot when it is done; elsewhere warp groups do, whose products are joint work.
+static bool readByWarps(RingOp ring) {
   bool any = false;
   for (Operation *user : ring->getUsers())
     if (auto consume = dyn_cast<ConsumeOp>(user))
       for (Value buffer : consume.getBuffers())
         for (Operation *reader : buffer.getUsers()) {
           auto gemm = dyn_cast<GemmOp>(reader);
-          if (!gemm || !gemm.getInstAttr() || gemm.getInstAttr().getKind() != InstKind::fma)
+          bool plain = gemm && gemm.getInstAttr() && gemm.getInstAttr().getKind() == InstKind::fma;
+          if (!plain && !isa<RealignOp>(reader))
             return false;
           any = true;
         }
@@ -238,18 +241,17 @@ static bool readByPlainUnits(RingOp ring) {
 
 /// Arrivals that fill a slot: one for the bytes of the copy engine, one for each thread that copies itself.
 static int64_t fillers(RingOp ring, int64_t threads) {
-  bool engine = false, own = false, inTurn = false;
+  bool engine = false, own = false;
   for (Operation *user : ring->getUsers())
     if (auto acquire = dyn_cast<AcquireOp>(user)) {
       engine |= acquire.getTxBytes().has_value();
       for (Value buffer : acquire.getBuffers())
         for (Operation *filler : buffer.getUsers()) {
           auto copy = dyn_cast<AsyncCopyOp>(filler);
-          own |= isa<SplitCopyOp, CopyOp>(filler) || (copy && copy.getEngine() == Engine::cp_async);
-          inTurn |= isa<CopyOp>(filler);
+          own |= isa<SplitCopyOp>(filler) || (copy && copy.getEngine() != Engine::tma);
         }
     }
-  return std::max<int64_t>(1, engine + (inTurn ? std::min(threads, kRealignWarps * 32) : own ? threads : 0));
+  return std::max<int64_t>(1, engine + (own ? threads : 0));
 }
 
 /// Barrier counts of rings.
@@ -265,7 +267,7 @@ static void countRings(LaunchOp launch) {
   OpBuilder b(launch.getContext());
   launch.walk([&](RingOp ring) {
     ring.setFullAttr(b.getI64IntegerAttr(fillers(ring, loading)));
-    ring.setEmptyAttr(b.getI64IntegerAttr(readByPlainUnits(ring) ? warps : groups));
+    ring.setEmptyAttr(b.getI64IntegerAttr(readByWarps(ring) ? warps : groups));
   });
 }
 

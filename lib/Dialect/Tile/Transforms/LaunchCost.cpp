@@ -18,17 +18,24 @@ int64_t tilec::tile::cyclesOf(const LaunchCost &cost, int64_t blocks, int64_t tr
   return waves * (trips * cost.trip + cost.block) + cost.launch;
 }
 
-LaunchCost tilec::tile::costAtAnyPitch(LaunchCost cost, int64_t realigned) {
-  // The load role has so much under way while it waits for a slot, beside so many sums; what is more comes
-  // when the slot is free.
-  constexpr int64_t start = 900, cyclesPerKiB = 48, mostAhead = 16 << 10, mostSums = 128, starved = 4,
-                    storedByThreads = 4;
-  if (realigned)
-    cost.trip = std::max(cost.trip,
-                         start + realigned * cyclesPerKiB / 1024 + (cost.lines - realigned / 128) * 11 / 10);
-  if (realigned > mostAhead || (realigned && cost.sums > mostSums))
-    cost.trip *= starved;
-  cost.block *= storedByThreads;
+std::optional<LaunchCost> tilec::tile::costAtAnyPitch(LaunchCost cost, int64_t realigned) {
+  // Beside the sums there are the registers of an operand, and its addresses.
+  if (realigned && cost.sums > kMostSumsBesideRealigned)
+    return std::nullopt;
+  // Results leave as single elements: of a turned product eight neighbours of a row at a time, of another
+  // two.
+  constexpr double turned = 5.7, straight = 19, besideRealigned = 8.5, start = 1000;
+  if (!cost.turned && !realigned) {
+    cost.block = int64_t(straight * double(cost.block));
+    return cost;
+  }
+  cost.block = int64_t(start + (realigned ? besideRealigned : turned) * double(cost.block));
+  if (!realigned)
+    return cost;
+  constexpr double perStep = 85, perKiB = 44.5, perLine = 2.4, severalSteps = 1.25;
+  double lines = double(cost.lines) - double(realigned) / 128;
+  double trip = perStep * double(cost.steps) + double(realigned) / 1024 * perKiB + perLine * lines;
+  cost.trip = std::max(cost.trip, int64_t(trip * (cost.steps > 1 ? severalSteps : 1)));
   return cost;
 }
 
@@ -136,7 +143,7 @@ static std::optional<LaunchCost> costOfWGMMA(LaunchOp launch, scf::ForOp loop, c
   // Each part of a result after the first waits at two barriers and for the engine to have read the one
   // before.
   int64_t block = 100 + result / 58 + 200 * (beside.passes - 1) + epilogueCycles(launch, features, beside);
-  return LaunchCost{int64_t(trip + 0.5), block, 8000, 1, sums, int64_t(lines)};
+  return LaunchCost{int64_t(trip + 0.5), block, 8000, 1, sums, int64_t(lines), int64_t(steps), plan->swapped};
 }
 
 /// One product of float32 on the plain units, fed by a load role: eight warps with 32 to 128 sums a thread,

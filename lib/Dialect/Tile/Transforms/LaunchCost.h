@@ -17,8 +17,10 @@ namespace tilec::tile {
 struct LaunchCost {
   int64_t trip, block, launch;
   int64_t resident = 1;
-  int64_t sums = 0;  ///< registers of a computing thread that hold them
-  int64_t lines = 0; ///< rows of 128 bytes that a trip brings
+  int64_t sums = 0;    ///< registers of a computing thread that hold them
+  int64_t lines = 0;   ///< rows of 128 bytes that a trip brings
+  int64_t steps = 1;   ///< of 128 bytes along k in a trip
+  bool turned = false; ///< the sums hold the transposed tile
 };
 
 /// What shares the shared memory of a launch with the ring of its main loop.
@@ -38,13 +40,16 @@ Staging planStaging(const WGMMAPlan &plan, LaunchOp launch, const LaunchFeatures
 /// None where the target has no model, the launch has no product in a loop, or its tile does not fit.
 std::optional<LaunchCost> launchCost(LaunchOp launch, const TargetDesc &target);
 
-/// On a kernel, array of strings: the targets for which it runs results whose rows start anywhere, alone
-/// among the points of its tuning space. Absent: the kernel with the defaults does.
+/// On a kernel, array of strings: the targets for which it also runs results whose rows start anywhere.
+/// Absent: for all.
 inline constexpr llvm::StringLiteral kAnyPitchAttrName = "tile.any_pitch";
 
+/// Registers of sums that leave room for a realigned operand in a thread.
+inline constexpr int64_t kMostSumsBesideRealigned = 160;
+
 /// The same where results, and the operands whose rows are as long, start anywhere: the threads store, and
-/// the load role shifts `realigned` bytes of operands a trip.
-LaunchCost costAtAnyPitch(LaunchCost cost, int64_t realigned);
+/// read `realigned` bytes of operands a trip out of words of 16 bytes. None where that does not fit.
+std::optional<LaunchCost> costAtAnyPitch(LaunchCost cost, int64_t realigned);
 
 /// The formula above; the launcher computes the same.
 int64_t cyclesOf(const LaunchCost &cost, int64_t blocks, int64_t trips, int64_t multiprocessors);

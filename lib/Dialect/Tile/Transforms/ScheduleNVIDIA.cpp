@@ -6,6 +6,7 @@
 #include "Divisibility.h"
 #include "LaunchCost.h"
 #include "PlanWGMMA.h"
+#include "RealignOperands.h"
 #include "ScheduleGPU.h"
 #include "ScheduleHints.h"
 #include "SourceNames.h"
@@ -54,17 +55,20 @@ private:
   }
   /// Arguments whose rows may start anywhere.
   using Arguments = llvm::SmallDenseSet<unsigned, 4>;
+  void planProducts();
   Arguments findRealignable() const;
   Arguments pitchedLikeResults(KernelOp k, ArrayRef<ViewDemand> reads) const;
   Arguments addLoadsVariant(SmallVector<ViewDemand> reads, KernelOp &loads, KernelOp &any);
+  bool realign(const Arguments &arguments);
+  bool canRealign(KernelOp loads, const Arguments &arguments) const;
   bool takesAnyPitch(KernelOp k, bool isPoint) const;
-  LogicalResult write(KernelOp k, Width width, const Arguments &anywhere = {});
-  void writeEngines(LaunchOp l, bool wide, const Arguments &anywhere);
-  void writeCost(KernelOp k, Width width, const Arguments &anywhere = {});
+  LogicalResult write(KernelOp k, Width width);
+  void writeEngines(LaunchOp l, bool wide);
+  void writeCost(KernelOp k, Width width);
   void instFor(GemmOp gemm);
   bool staged(LaunchOp l, Width width) const;
   int64_t stagingBytes(LaunchOp l, Width width) const;
-  Staging stagingOf(LaunchOp l, Width width, const Arguments &anywhere = {}) const;
+  Staging stagingOf(LaunchOp l, Width width) const;
 
   KernelOp kernel;
   const TargetDesc &target;
@@ -73,7 +77,7 @@ private:
   LaunchHints hints;
   OpBuilder b;
   Plan plan;
-  Arguments realignable; ///< by the load role
+  Arguments anywhere; ///< start their rows anywhere in this variant
 };
 
 } // namespace
@@ -200,23 +204,7 @@ static bool turnsInMemory(Value buffer) {
   return axes.kFast && !axes.kSlow;
 }
 
-/// May threads of the load role shift this into place (conversion: Realign.cpp)? What they read ahead must
-/// not change, and 16 neighbouring bytes must lie together in the buffer.
-static bool realignShape(CopyOp copy, LaunchOp launch) {
-  auto view = cast<ViewType>(copy.getSource().getType());
-  auto buffer = cast<BufferType>(copy.getDest().getType());
-  auto argument = argumentOf(copy.getSource());
-  Type element = view.getElementType();
-  auto loop = copy->getParentOfType<scf::ForOp>();
-  return argument && !launchWrites(launch, *argument) && loop &&
-         loop->hasAttr(TileDialect::kPipelineAttrName) && !copy.getTranspose() && !copy.getIm2col() &&
-         copy.getDestOffsets().empty() && element == buffer.getElementType() && element.isIntOrFloat() &&
-         !element.isInteger(1) && element.getIntOrFloatBitWidth() <= 32 && !view.getSafe() &&
-         view.getRank() > 0 && view.getStaticStride(view.getRank() - 1) == 1 &&
-         buffer.getShape().back() * element.getIntOrFloatBitWidth() % 128 == 0;
-}
-
-/// Tensors that the load role can read whatever their pitches and addresses are: all their copies are such.
+/// Tensors that the products can read whatever their pitches and addresses are: all their copies are such.
 /// Products of planes and of the plain units have load roles of their own kind.
 Scheduler::Arguments Scheduler::findRealignable() const {
   Arguments able, unable;
@@ -224,22 +212,22 @@ Scheduler::Arguments Scheduler::findRealignable() const {
     return able;
   for (const CopyFeature &c : features.copies)
     if (auto argument = argumentOf(CopyOp(c.op).getSource()))
-      (realignShape(c.op, launch) ? able : unable).insert(*argument);
+      (mayRealign(c.op, launch) ? able : unable).insert(*argument);
   for (unsigned argument : unable)
     able.erase(argument);
   return able;
 }
 
-void Scheduler::writeEngines(LaunchOp l, bool wide, const Arguments &anywhere) {
+void Scheduler::writeEngines(LaunchOp l, bool wide) {
   Divisibility known(l->getParentOfType<KernelOp>());
   l.walk([&](CopyOp copy) {
+    if (copy.getEngine() == Engine::words)
+      return;
     Engine engine = Engine::simt;
     bool load = isa<ViewType>(copy.getSource().getType()) && isa<BufferType>(copy.getDest().getType());
     auto loop = copy->getParentOfType<scf::ForOp>();
     auto arg = load ? argumentOf(copy.getSource()) : std::nullopt;
-    if (arg && anywhere.contains(*arg) && realignable.contains(*arg)) {
-      engine = Engine::realign;
-    } else if (load && wide) {
+    if (load && wide) {
       bool readOnly = arg && !launchWrites(l, *arg);
       bool same = getElementTypeOf(copy.getSource().getType()) == getElementTypeOf(copy.getDest().getType());
       auto view = cast<ViewType>(copy.getSource().getType());
@@ -286,7 +274,7 @@ int64_t Scheduler::stagingBytes(LaunchOp l, Width width) const {
 
 /// What goes through shared memory beside the ring, for one product in a loop: there the two compete. Other
 /// launches stage their results whole.
-Staging Scheduler::stagingOf(LaunchOp l, Width width, const Arguments &anywhere) const {
+Staging Scheduler::stagingOf(LaunchOp l, Width width) const {
   Staging staging;
   staging.stored = stagingBytes(l, width);
   SmallVector<scf::ForOp, 2> loops = mainLoops(l);
@@ -310,53 +298,39 @@ Staging Scheduler::stagingOf(LaunchOp l, Width width, const Arguments &anywhere)
 
 /// 65536 registers over the block: what setmaxnreg leaves to the load role goes to the computing ones. A load
 /// role that splits numbers of `splits` operands is as many warp groups and needs registers for them; one
-/// that brings an epilogue's operands in between has more loops, and their addresses, to hold, one that
-/// copies more than two tensors more addresses.
+/// that brings an epilogue's operands in between has more loops, and their addresses, to hold; `addresses`:
+/// one that copies more than two tensors, or words, has more of these.
 static std::pair<int64_t, int64_t> roleRegisters(int64_t groups, int64_t splits, bool epilogue,
-                                                 int64_t copies) {
+                                                 bool addresses) {
   if (splits && groups > 2)
     return {96, 96};
   if (splits)
     return groups == 1 ? std::pair<int64_t, int64_t>(96, kRegistersAlone)
                        : std::pair<int64_t, int64_t>(splits == 1 ? 88 : 96, splits == 1 ? 208 : 160);
-  int64_t load = copies > 2 ? 56 : 40;
+  int64_t load = addresses ? 56 : 40;
   switch (groups) {
   case 1:
     return {epilogue ? 72 : load, kRegistersAlone};
   case 2:
     return epilogue ? std::pair<int64_t, int64_t>(72, 216)
-                    : std::pair<int64_t, int64_t>(load, copies > 2 ? 224 : 232);
+                    : std::pair<int64_t, int64_t>(load, addresses ? 224 : 232);
   default:
     return {epilogue ? 56 : load, 152};
   }
 }
 
-/// A load role that shifts runs of 16 bytes holds up to sixteen of them, and their addresses, as far as the
-/// computing groups can spare the registers.
-static std::pair<int64_t, int64_t> realignRegisters(int64_t groups, int64_t sums) {
-  constexpr int64_t beside = 32, most = 240, most16Runs = 168;
-  int64_t all = 65536 / 128 / (groups + 1) / 8 * 8 * (groups + 1);
-  int64_t wanted = std::min((sums + beside + 7) / 8 * 8, most);
-  int64_t load = std::clamp<int64_t>(all - groups * wanted, 24, most16Runs);
-  return {load, std::min((all - load) / groups / 8 * 8, most)};
-}
-
-LogicalResult Scheduler::write(KernelOp k, Width width, const Arguments &anywhere) {
+LogicalResult Scheduler::write(KernelOp k, Width width) {
   LaunchOp l = k.getDeviceLaunch();
   MLIRContext *c = b.getContext();
   bool roles = plan.roles && (width != Width::nothing || splits());
-  bool realigns = llvm::any_of(anywhere, [&](unsigned argument) { return realignable.contains(argument); });
   SmallVector<RoleAttr> roleList;
   int64_t threads = plan.warps * 32;
-  Staging beside = stagingOf(l, width, anywhere);
+  Staging beside = stagingOf(l, width);
   if (roles) {
     int64_t split = splits() ? std::min<int64_t>(features.splits.size(), 2) : 0;
-    auto [loadRegs, computeRegs] =
-        roleRegisters(plan.warps / 4, split, !beside.loads.empty(), features.copies.size());
+    auto [loadRegs, computeRegs] = roleRegisters(plan.warps / 4, split, !beside.loads.empty(),
+                                                 features.copies.size() > 2 || !anywhere.empty());
     int64_t loadWarps = 4 * std::max<int64_t>(split, 1);
-    if (realigns)
-      std::tie(loadRegs, computeRegs) =
-          realignRegisters(plan.warps / 4, accumulatorRegisters(features, plan.warps / 4));
     roleList = {RoleAttr::get(c, RoleKind::load, loadWarps, loadRegs),
                 RoleAttr::get(c, RoleKind::compute, plan.warps, computeRegs)};
     threads += 32 * loadWarps;
@@ -372,7 +346,7 @@ LogicalResult Scheduler::write(KernelOp k, Width width, const Arguments &anywher
                                       beside.passes,
                                       /*index_bits=*/64));
   l.walk([&](GemmOp gemm) { instFor(gemm); });
-  writeEngines(l, width != Width::nothing, anywhere);
+  writeEngines(l, width != Width::nothing);
   for (LoadOp load : beside.loads)
     load->setAttr(TileDialect::kStagedAttrName, b.getUnitAttr());
   return fitStages(l, target, beside.stored + beside.loaded, kReservedShared, [&](scf::ForOp loop) {
@@ -384,16 +358,16 @@ LogicalResult Scheduler::write(KernelOp k, Width width, const Arguments &anywher
   });
 }
 
-void Scheduler::writeCost(KernelOp k, Width width, const Arguments &anywhere) {
+void Scheduler::writeCost(KernelOp k, Width width) {
   std::optional<LaunchCost> cost = launchCost(launch, target);
   if (!cost)
     return;
   int64_t realigned = 0;
   for (const CopyFeature &c : features.copies)
-    if (auto argument = argumentOf(CopyOp(c.op).getSource()); argument && anywhere.contains(*argument))
-      realigned += elementBytes(CopyOp(c.op).getDest().getType());
-  if (width != Width::everything)
-    cost = costAtAnyPitch(*cost, realigned);
+    if (CopyOp copy = c.op; copy.getEngine() == Engine::words)
+      realigned += elementBytes(copy.getDest().getType());
+  if (width != Width::everything && !(cost = costAtAnyPitch(*cost, realigned)))
+    return;
   constexpr int64_t withoutEngine = 4; // operands that the threads copy: about so many times the trip
   if (width == Width::nothing)
     cost->trip *= withoutEngine;
@@ -420,7 +394,7 @@ static SmallVector<Value> oddResults(KernelOp kernel, const Divisibility &known)
 
 /// What is read at the pitch of a result, by a symbol that both have: where the one is odd, the other is.
 Scheduler::Arguments Scheduler::pitchedLikeResults(KernelOp k, ArrayRef<ViewDemand> reads) const {
-  Arguments like;
+  Arguments like, realignable = findRealignable();
   SmallVector<Value> odd = oddResults(k, Divisibility(k));
   for (const ViewDemand &read : reads) {
     BlockArgument argument = k.getBody().getArgument(read.argument);
@@ -451,28 +425,51 @@ Scheduler::Arguments Scheduler::addLoadsVariant(SmallVector<ViewDemand> reads, K
   Arguments like = pitchedLikeResults(loads, reads);
   llvm::erase_if(reads, [&](const ViewDemand &read) { return like.contains(read.argument); });
   demandAlignment(loads, reads, any);
-  bool gains = !oddResults(loads, Divisibility(loads)).empty();
+  bool gains = !oddResults(loads, Divisibility(loads)).empty() && canRealign(loads, like);
+  if (gains) {
+    loads.setSymName(name + ".loads");
+  } else {
+    if (any)
+      loads.erase();
+    else
+      any = loads;
+    loads = {};
+  }
   if (any)
     any.setSymName(name + ".any");
-  loads.setSymName(name + ".loads");
-  if (gains)
-    return like;
-  if (any)
-    loads.erase();
-  else
-    any = loads;
-  loads = {};
-  return {};
+  return gains ? like : Arguments();
 }
 
-/// Of the points of a tuning space one has a variant for rows that start anywhere.
+/// Takes the operands of these tensors out of registers. False: no wgmma does so, or not with these sums.
+bool Scheduler::realign(const Arguments &arguments) {
+  anywhere = arguments;
+  for (const CopyFeature &c : features.copies)
+    if (auto argument = argumentOf(CopyOp(c.op).getSource()); argument && anywhere.contains(*argument))
+      realignOperand(c.op);
+  features = collectFeatures(launch);
+  planProducts();
+  return plan.roles && plan.wgmma &&
+         accumulatorRegisters(features, plan.wgmma->groups()) <= kMostSumsBesideRealigned;
+}
+
+bool Scheduler::canRealign(KernelOp loads, const Arguments &arguments) const {
+  if (arguments.empty())
+    return true;
+  auto trial = cast<KernelOp>(loads->clone());
+  bool can = Scheduler(trial, target).realign(arguments);
+  trial->erase();
+  return can;
+}
+
+/// Of the points of a tuning space a few have a variant for rows that start anywhere.
 bool Scheduler::takesAnyPitch(KernelOp k, bool isPoint) const {
   auto targets = k->getAttrOfType<ArrayAttr>(kAnyPitchAttrName);
   return targets ? llvm::is_contained(targets, Attribute(StringAttr::get(k.getContext(), target.name)))
                  : !isPoint;
 }
 
-LogicalResult Scheduler::run() {
+void Scheduler::planProducts() {
+  plan = {};
   plan.wgmma = planWGMMA(features, hints, target);
   if (plan.wgmma) {
     plan.partition = {plan.wgmma->rows, plan.wgmma->columns};
@@ -484,11 +481,14 @@ LogicalResult Scheduler::run() {
     planSIMT();
   }
   chooseRoles();
+}
+
+LogicalResult Scheduler::run() {
+  planProducts();
   if (hints.threads && *hints.threads != plan.warps * 32)
     launch.emitRemark() << "[R0404] " << plan.warps * 32 << " threads compute instead of the "
                         << *hints.threads << " asked for: the products of this launch need whole "
                         << (plan.wgmma ? "warp groups of 128" : "warps of 32");
-  realignable = findRealignable();
   KernelOp any, loads;
   Arguments like;
   Staging beside = stagingOf(launch, Width::everything);
@@ -511,8 +511,10 @@ LogicalResult Scheduler::run() {
   if (failed(write(kernel, Width::everything)))
     return failure();
   if (loads) {
-    writeCost(loads, Width::loads, like);
-    if (failed(write(loads, Width::loads, like)))
+    Scheduler variant(loads, target);
+    variant.realign(like);
+    variant.writeCost(loads, Width::loads);
+    if (failed(variant.write(loads, Width::loads)))
       return failure();
   }
   if (!any)

@@ -6,7 +6,6 @@
 #include "tilec/Dialect/Tile/Transforms/Passes.h"
 #include "llvm/ADT/SetVector.h"
 #include <cmath>
-#include <numeric>
 
 namespace tilec::tile {
 #define GEN_PASS_DEF_TILESELECTPOINTS
@@ -196,7 +195,7 @@ static std::vector<std::vector<double>> prices(ArrayRef<Point> points, ArrayRef<
   for (const Point &point : points) {
     std::optional<LaunchCost> cost = launchCost(point.launch, target);
     if (cost && anyPitch)
-      cost = costAtAnyPitch(*cost, bytesPitchedLikeResults(point));
+      cost = costAtAnyPitch(*cost, bytesPitchedLikeResults(point)); // none: no such variant
     auto &row = table.emplace_back(shapes.size(), HUGE_VAL);
     for (auto [i, shape] : llvm::enumerate(shapes))
       if (auto work = cost ? workOf(point, shape) : std::nullopt)
@@ -258,19 +257,6 @@ static SmallVector<size_t> chooseForShapes(const std::vector<std::vector<double>
       if (rank < orders[i].size())
         chosen.insert(orders[i][rank]);
   return chosen.takeVector();
-}
-
-/// The point for rows that start anywhere: the least time for the whole grid, in which large shapes count
-/// most.
-static size_t chooseForAnyPitch(const std::vector<std::vector<double>> &table) {
-  size_t chosen = 0;
-  double least = HUGE_VAL;
-  for (auto [p, row] : llvm::enumerate(table))
-    if (double sum = std::accumulate(row.begin(), row.end(), 0.0); sum < least) {
-      least = sum;
-      chosen = p;
-    }
-  return chosen;
 }
 
 //===----------------------------------------------------------------------===//
@@ -381,9 +367,12 @@ struct SelectPoints : tilec::tile::impl::TileSelectPointsBase<SelectPoints> {
           want(p, name);
         if (!open)
           continue;
-        size_t p = chooseForAnyPitch(prices(points, grid, *target, /*anyPitch=*/true));
-        want(p, name);
-        anyPitch[p].push_back(b.getStringAttr(name));
+        constexpr unsigned mostAnyPitch = 4; // odd pitches are rare, and each is one more kernel
+        auto table = prices(points, grid, *target, /*anyPitch=*/true);
+        for (size_t p : choose(table, std::min<size_t>(most, mostAnyPitch))) {
+          want(p, name);
+          anyPitch[p].push_back(b.getStringAttr(name));
+        }
       }
       for (auto [p, point] : llvm::enumerate(points))
         if (open)

@@ -85,7 +85,7 @@ LogicalResult verifyDecisions(KernelOp kernel) {
 //===- Async ---------------------------------------------------------------===//
 LogicalResult verifyAsyncOp(Operation *op) {
   auto copy = dyn_cast<CopyOp>(op);
-  if (copy && copy.getEngine().value_or(Engine::simt) != Engine::simt && copy.getEngine() != Engine::realign)
+  if (copy && copy.getEngine().value_or(Engine::simt) != Engine::simt)
     return op->emitError() << "asynchronous engine on a synchronous copy";
   if (auto gemm = dyn_cast<GemmOp>(op);
       gemm && gemm.getInstAttr() && gemm.getInst()->getKind() == InstKind::wgmma)

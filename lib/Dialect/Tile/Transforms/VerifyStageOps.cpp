@@ -246,6 +246,7 @@ LogicalResult Tracer::stepMemory(Operation *op) {
                      regionExtents(load.getSource().getType(), load.getExtents(), tile.getShape()),
                      reading(tile.getLayout()));
       })
+      .Case<RealignOp>([&](RealignOp realign) { return touchWhole(realign, realign.getWords(), false); })
       .Case<StoreOp>([&](StoreOp store) {
         TileType tile = store.getValue().getType();
         return touch(store, store.getDest(), store.getOffsets(),

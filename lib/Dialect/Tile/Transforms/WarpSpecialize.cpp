@@ -49,7 +49,7 @@ static const char *whyNotSlot(const Fill &fill, Value buffer) {
     if (!fill.op->isBeforeInBlock(top))
       return "its buffer is read before it is filled again (a value of the trip before)";
     auto gemm = dyn_cast<GemmOp>(user);
-    bool reads = isa<LoadOp, GemmOp, GenericOp, ElemLoadOp, SubbufferOp, RecastBufferOp>(user);
+    bool reads = isa<LoadOp, RealignOp, GemmOp, GenericOp, ElemLoadOp, SubbufferOp, RecastBufferOp>(user);
     if (auto other = dyn_cast<CopyOp>(user))
       reads = other.getSource() == buffer;
     if (!reads || (gemm && gemm.getAcc() == buffer))

@@ -14,8 +14,5 @@ int64_t bufferAlign(BufferType type);
 /// Distance of two slots of a ring for a buffer of that type.
 int64_t slotBytes(BufferType type);
 
-/// Warps of the load role that realign the rows of one slot. Such crews take the slots in turn.
-inline constexpr int64_t kRealignWarps = 2;
-
 } // namespace tilec::tile
 #endif

@@ -1,0 +1,18 @@
+//===- RealignOperands.h - operands whose rows start anywhere -----------------===//
+#ifndef TILEC_LIB_DIALECT_TILE_TRANSFORMS_REALIGNOPERANDS_H
+#define TILEC_LIB_DIALECT_TILE_TRANSFORMS_REALIGNOPERANDS_H
+#include "tilec/Dialect/Tile/IR/Tile.h"
+
+namespace tilec::tile {
+
+/// May the copy, of a pipelined loop, bring aligned words around its rows instead? It fills an operand of
+/// matrix products whose rows run across k, of 16 or 32 bits, whole, from a tensor that the launch only
+/// reads.
+bool mayRealign(CopyOp copy, LaunchOp launch);
+
+/// Makes it so: the products take the operand out of registers, where `realign` puts it, with its rows along
+/// k.
+void realignOperand(CopyOp copy);
+
+} // namespace tilec::tile
+#endif
