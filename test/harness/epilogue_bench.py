@@ -12,7 +12,7 @@ import sys
 
 import bounds
 import rt
-from timing import against, finish, measure, open_device
+from timing import against, finish, measure_rounds, median, open_device, ratio_of
 
 SHAPES = "4096x4096x4096,8192x8192x8192,8192x1024x8192,4096x14336x4096,2048x2048x2048,2000x3000x1000"
 
@@ -43,9 +43,10 @@ def measured(device, fused, plain, shape, rounds):
     fused(a, b, bias, residual, out.poison())
     out.synchronize()
     error = worst_error(out, a, b, bias, residual) if out.guards_intact() else float("inf")
-    times = measure({"tilec": lambda: fused(a, b, bias, residual, out), "plain": lambda: plain(a, b, product),
-                     "torch": lambda: gelu(torch.addmm(bias.data(), a.data(), b.data())) + residual.data()}, rounds, device)
-    return {"error": error, "tilec_us": times["tilec"] * 1e6, "over_plain": times["tilec"] / times["plain"],
+    each = measure_rounds({"tilec": lambda: fused(a, b, bias, residual, out), "plain": lambda: plain(a, b, product),
+                           "torch": lambda: gelu(torch.addmm(bias.data(), a.data(), b.data())) + residual.data()}, rounds, device)
+    times = {name: median(t) for name, t in each.items()}
+    return {"error": error, "tilec_us": times["tilec"] * 1e6, "over_plain": ratio_of(each, "tilec", "plain"),
             **against(times, "torch", 2 * m * n * k)}
 
 
@@ -54,7 +55,7 @@ def main():
     p.add_argument("epilogue")
     p.add_argument("gemm")
     p.add_argument("--shapes", default=SHAPES)
-    p.add_argument("--rounds", type=int, default=30)
+    p.add_argument("--rounds", type=int, default=100)
     p.add_argument("--json")
     o = p.parse_args()
     device, missing = open_device()

@@ -23,8 +23,8 @@ def fill_normal(array, rng, scale=1):
     return array.fill(scale * rng.standard_normal(array.shape, np.float32))
 
 
-def measure(candidates, rounds, device):
-    """Median seconds of each candidate over single launches: random order in each round, L2 flushed before each."""
+def measure_rounds(candidates, rounds, device):
+    """Seconds of each candidate in each round, over single launches: random order in each round, L2 flushed before each."""
     times = {name: [] for name in candidates}
     for run in candidates.values():
         for _ in range(3):
@@ -35,7 +35,22 @@ def measure(candidates, rounds, device):
         for name in order:
             device.flush()
             times[name].append(device.seconds(candidates[name]))
-    return {name: sorted(t)[len(t) // 2] for name, t in times.items()}
+    return times
+
+
+def median(values):
+    return sorted(values)[len(values) // 2]
+
+
+def measure(candidates, rounds, device):
+    """Median seconds of each candidate."""
+    return {name: median(t) for name, t in measure_rounds(candidates, rounds, device).items()}
+
+
+def ratio_of(times, name, base):
+    """Median over the rounds of one candidate's time over another's in the same round: a chip's clock drifts by more than the
+    difference between two kernels. A product beside its own copy: within 0.25 %."""
+    return median([x / y for x, y in zip(times[name], times[base])])
 
 
 UNITS = {"tflops": 1e12, "gbs": 1e9}
