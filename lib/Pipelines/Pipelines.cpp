@@ -60,6 +60,7 @@ void tilec::buildTileStage(OpPassManager &pm, llvm::ArrayRef<std::string> target
   cleanUp(each);
   each.addPass(tile::createTileSplitBuffers());
   each.addPass(tile::createTileStaticDomains()); // sees which nests touch memory alone, so it comes first
+  each.addPass(tile::createTileSplitGuards());
   each.addPass(tile::createTilePromoteElements());
   pm.addPass(tile::createTileSelectPoints(points)); // prices what the schedule will see
   OpPassManager &kernel = pm.nest<tile::KernelOp>();

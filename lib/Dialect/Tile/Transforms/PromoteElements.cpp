@@ -6,6 +6,7 @@
 // write a store after it.
 //
 //===----------------------------------------------------------------------===//
+#include "HoistUniform.h"
 #include "tilec/Dialect/Tile/Transforms/Passes.h"
 
 #include "llvm/ADT/SmallBitVector.h"
@@ -34,7 +35,7 @@ public:
   }
 
   GenericOp run() {
-    hoistUniform();
+    hoistUniform(op);
     for (ExtractOp extract : collect<ExtractOp>())
       promoteExtract(extract);
     for (ElemLoadOp load : collect<ElemLoadOp>())
@@ -52,18 +53,9 @@ private:
 
   bool isOutside(Value v) { return !op.getBody().isAncestor(v.getParentRegion()); }
 
-  /// What does not depend on the iteration is computed before it.
-  void hoistUniform() {
-    SmallVector<Operation *> ops;
-    body.walk<WalkOrder::PreOrder>([&](Operation *inner) { ops.push_back(inner); });
-    for (Operation *inner : ops)
-      if (inner->getNumRegions() == 0 && !isa<ExtractOp>(inner) &&
-          !inner->hasTrait<OpTrait::IsTerminator>() && isPure(inner) &&
-          llvm::all_of(inner->getOperands(), [&](Value v) { return isOutside(v); }))
-        inner->moveBefore(op);
-  }
-
   //===- Indices ---------------------------------------------------------------===//
+  static bool is64Bits(Type type) { return type.isIndex() || type.isInteger(64); }
+
   bool addTerm(Value v, Index &index) {
     if (auto argument = dyn_cast<BlockArgument>(v); argument && argument.getOwner() == &body) {
       if (argument.getArgNumber() >= rank || index.axis >= 0)
@@ -80,6 +72,8 @@ private:
     }
     if (auto add = v.getDefiningOp<arith::AddIOp>())
       return addTerm(add.getLhs(), index) && addTerm(add.getRhs(), index);
+    if (auto cast = v.getDefiningOp<arith::IndexCastOp>(); cast && is64Bits(cast.getIn().getType()))
+      return addTerm(cast.getIn(), index);
     if (auto sub = v.getDefiningOp<arith::SubIOp>())
       if (matchPattern(sub.getRhs(), m_ConstantInt(&constant)))
         return !llvm::SubOverflow(index.constant, constant.getSExtValue(), index.constant) &&
@@ -108,8 +102,11 @@ private:
   /// Offset of the region along one axis, before the generic.
   Value offsetOf(OpBuilder &b, const Index &index) {
     Value sum;
-    for (Value v : index.uniform)
+    for (Value v : index.uniform) {
+      v = v.getType().isIndex() ? v
+                                : arith::IndexCastOp::create(b, op.getLoc(), b.getIndexType(), v).getResult();
       sum = sum ? arith::AddIOp::create(b, op.getLoc(), sum, v).getResult() : v;
+    }
     if (sum && index.constant == 0)
       return sum;
     Value constant = arith::ConstantIndexOp::create(b, op.getLoc(), index.constant);

@@ -346,6 +346,27 @@ def TileSplitComparisons : Pass<"tile-split-comparisons", "::tilec::tile::Kernel
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def TileSplitGuards : Pass<"tile-split-guards", "::tilec::tile::KernelOp"> {
+  let summary = "A nest without its guard where that holds for all of it";
+  let description = [{
+    A nest over tiles that writes to tensors under `row + i < stop` becomes a branch: on one side, where the last position
+    passes, the nest without the condition, whose writes are then stores of whole tiles (tile-promote-elements); on the other
+    the nest as it was. Conditions are order comparisons of one variable of the nest plus anything that is the same for all
+    iterations with a limit of that kind, and conjunctions of these. Runs before tile-promote-elements.
+
+    ```mlir
+    %last = arith.addi %row, %c127 : i64
+    %below = arith.cmpi slt, %last, %stop : i64
+    scf.if %below { // and %last did not wrap
+      tile.generic [128, 256] ... { tile.elem_store %x to %C[%r, %c] }
+    } else {
+      tile.generic [128, 256] ... { scf.if %inside { tile.elem_store %x to %C[%r, %c] } }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def TileNormalizeLoops : Pass<"tile-normalize-loops", "::tilec::tile::KernelOp"> {
   let summary = "Mark plain loops that can be pipelined";
   let description = [{
