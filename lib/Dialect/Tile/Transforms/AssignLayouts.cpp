@@ -13,6 +13,7 @@
 #include "ThreadLayouts.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "tilec/Dialect/Tile/IR/KernelTarget.h"
+#include "tilec/Dialect/Tile/IR/SharedMemory.h"
 #include "tilec/Dialect/Tile/Transforms/Passes.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/Support/MathExtras.h"
@@ -171,11 +172,6 @@ void Assigner::collectGeneric(GenericOp generic) {
       relations.push_back({v, whole, mapOf(m)});
 }
 
-static int64_t bytesOf(TileType type) {
-  return type.getElementType().isIndex() ? 8
-                                         : std::max(1u, type.getElementType().getIntOrFloatBitWidth() / 8);
-}
-
 /// Elements of the tile `v` that one access moves at once between rows in memory and a thread with
 /// neighbours.
 int64_t Assigner::atOnce(Value v) const {
@@ -194,7 +190,8 @@ int64_t Assigner::atOnce(Value v) const {
   for (Operation *user : v.getUsers())
     if (auto store = dyn_cast<StoreOp>(user); store && store.getValue() == v)
       access(store, store.getDest());
-  return aligned < kVectorBytes ? std::max<int64_t>(1, aligned / bytesOf(tile(v))) : kVectorBytes;
+  return aligned < kVectorBytes ? std::max<int64_t>(1, aligned / storageBytes(tile(v).getElementType()))
+                                : kVectorBytes;
 }
 
 /// The narrowest element decides how many neighbours a thread holds, unless memory gives fewer at once: then
@@ -205,7 +202,7 @@ Assigner::Width Assigner::widthOf(Value v) {
   void *leader = key(v);
   for (Value x : values)
     if (key(x) == leader) {
-      bytes = std::min(bytes, bytesOf(tile(x)));
+      bytes = std::min(bytes, storageBytes(tile(x).getElementType()));
       neighbours = std::min(neighbours, atOnce(x));
     }
   return {unsigned(bytes),

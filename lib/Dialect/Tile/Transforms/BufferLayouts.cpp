@@ -2,6 +2,7 @@
 #include "BufferLayouts.h"
 #include "Divisibility.h"
 #include "LaunchFeatures.h"
+#include "tilec/Dialect/Tile/IR/SharedMemory.h"
 #include "tilec/Support/LayoutDecisions.h"
 #include <numeric>
 
@@ -223,10 +224,6 @@ BufferUse BufferAssigner::collect(AllocOp alloc) {
   return use;
 }
 
-static unsigned bytesOf(Type element) {
-  return element.isIndex() ? 8 : std::max(1u, element.getIntOrFloatBitWidth() / 8);
-}
-
 static Layout rowMajorOf(ArrayRef<int64_t> shape) {
   SmallVector<DimValue> dims;
   for (auto [axis, extent] : llvm::enumerate(shape))
@@ -337,7 +334,7 @@ Layout BufferAssigner::choose(const BufferUse &use) {
   auto type = cast<BufferType>(use.buffer.getType());
   ArrayRef<int64_t> shape = type.getShape();
   SmallVector<int64_t> real = dropOnes(shape);
-  unsigned bytes = bytesOf(type.getElementType());
+  unsigned bytes = storageBytes(type.getElementType());
   // Parts that matrix operands can be lie like the whole.
   int64_t parts = use.reshaped && use.wgmma ? columnsOfParts(use.buffer) : 0;
   if (use.words || (use.reshaped && !parts) || real.size() != 2)

@@ -1,24 +1,18 @@
 //===- ScheduleGPU.cpp - what the schedulers of GPUs share -------------------===//
 #include "ScheduleGPU.h"
 #include "SourceNames.h"
+#include "tilec/Dialect/Tile/IR/SharedMemory.h"
 
 using namespace mlir;
 using namespace tilec;
 using namespace tilec::tile;
-
-int64_t tilec::tile::elementBytes(Type type) {
-  auto buffer = dyn_cast<BufferType>(type);
-  if (!buffer)
-    return 0;
-  return buffer.getNumElements() * std::max<int64_t>(8, buffer.getElementType().getIntOrFloatBitWidth()) / 8;
-}
 
 /// Bytes of shared memory that an operand in registers passes through on its way to the plain units.
 static int64_t passThroughBytes(GemmOp gemm, Value operand) {
   auto t = dyn_cast<TileType>(operand.getType());
   if (!t || gemm.getInstAttr().getKind() != InstKind::fma)
     return 0;
-  return t.getNumElements() * std::max<int64_t>(8, t.getElementType().getIntOrFloatBitWidth()) / 8;
+  return dataBytes(t);
 }
 
 /// E0402 with everything that takes part in the sum.
@@ -31,7 +25,7 @@ static LogicalResult refuseBuffers(LaunchOp l, const TargetDesc &target, int64_t
   l.walk([&](AllocOp alloc) {
     BufferType type = alloc.getBuffer().getType();
     error.attachNote(alloc.getLoc()) << describe(alloc.getLoc(), type.getShape(), type.getElementType())
-                                     << ", takes " << elementBytes(type) << " bytes";
+                                     << ", takes " << dataBytes(type) << " bytes";
   });
   l.walk([&](GemmOp gemm) {
     for (Value operand : {gemm.getA(), gemm.getB()})
@@ -52,7 +46,7 @@ int64_t tilec::tile::bytesPerTrip(const LaunchFeatures &features, scf::ForOp loo
   for (const CopyFeature &c : features.copies)
     if (c.loop == loop)
       if (Value buffer = rootBuffer(CopyOp(c.op).getDest()); seen.insert(buffer).second)
-        bytes += elementBytes(buffer.getType());
+        bytes += dataBytes(cast<BufferType>(buffer.getType()));
   return bytes;
 }
 
@@ -60,7 +54,7 @@ LogicalResult tilec::tile::fitStages(LaunchOp l, const TargetDesc &target, int64
                                      llvm::function_ref<int64_t(scf::ForOp)> most) {
   int64_t fixed = 0;
   SmallVector<std::pair<scf::ForOp, int64_t>> loops;
-  l.walk([&](AllocOp alloc) { fixed += elementBytes(alloc.getBuffer().getType()); });
+  l.walk([&](AllocOp alloc) { fixed += dataBytes(alloc.getBuffer().getType()); });
   // Register operands of products on the plain units will pass through shared memory.
   l.walk([&](GemmOp gemm) {
     for (Value operand : {gemm.getA(), gemm.getB()})
@@ -75,12 +69,12 @@ LogicalResult tilec::tile::fitStages(LaunchOp l, const TargetDesc &target, int64
       if (split->getParentOfType<scf::ForOp>() == loop)
         for (Value plane : split.getPlanes())
           if (seen.insert(plane).second)
-            bytes += elementBytes(plane.getType());
+            bytes += dataBytes(cast<BufferType>(plane.getType()));
     });
     loop.walk([&](CopyOp copy) {
       if (copy->getParentOfType<scf::ForOp>() == loop && isa<ViewType>(copy.getSource().getType()) &&
           isa<BufferType>(copy.getDest().getType()) && seen.insert(rootBuffer(copy.getDest())).second)
-        bytes += elementBytes(rootBuffer(copy.getDest()).getType());
+        bytes += dataBytes(cast<BufferType>(rootBuffer(copy.getDest()).getType()));
     });
     loops.push_back({loop, bytes});
   });

@@ -13,9 +13,6 @@ constexpr int64_t kReservedShared = 1024;
 /// Bytes of buffers that copies of `loop` fill: what one stage of its pipeline takes.
 int64_t bytesPerTrip(const LaunchFeatures &features, mlir::scf::ForOp loop);
 
-/// Bytes of a buffer's elements; 0 for any other type.
-int64_t elementBytes(mlir::Type type);
-
 /// Writes the stages of each pipelined loop of a launch whose copies have engines: what `most` wants of a
 /// loop whose copies run ahead (1 for any other), as far as shared memory goes; `staging` bytes of it hold
 /// results on their way out, `reserved` barriers and exchanges between warps. Fewer than the source asked for

@@ -11,6 +11,7 @@
 #include "ScheduleHints.h"
 #include "SourceNames.h"
 #include "StagedLoads.h"
+#include "tilec/Dialect/Tile/IR/SharedMemory.h"
 
 using namespace mlir;
 using namespace tilec;
@@ -365,7 +366,7 @@ void Scheduler::writeCost(KernelOp k, Width width) {
   int64_t realigned = 0;
   for (const CopyFeature &c : features.copies)
     if (CopyOp copy = c.op; copy.getEngine() == Engine::words)
-      realigned += elementBytes(copy.getDest().getType());
+      realigned += dataBytes(cast<BufferType>(copy.getDest().getType()));
   if (width != Width::everything && !(cost = costAtAnyPitch(*cost, realigned)))
     return;
   constexpr int64_t withoutEngine = 4; // operands that the threads copy: about so many times the trip

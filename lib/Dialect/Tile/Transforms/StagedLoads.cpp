@@ -4,6 +4,7 @@
 #include "StagedLoads.h"
 #include "ScalarSlice.h"
 #include "Variants.h"
+#include "tilec/Dialect/Tile/IR/SharedMemory.h"
 
 using namespace mlir;
 using namespace tilec::tile;
@@ -14,14 +15,10 @@ bool tilec::tile::isMappable(ViewType view) {
          });
 }
 
-static int64_t bytesOf(TileType tile) {
-  return tile.getNumElements() * std::max<int64_t>(8, tile.getElementType().getIntOrFloatBitWidth()) / 8;
-}
-
 int64_t tilec::tile::bytesOf(ArrayRef<LoadOp> loads) {
   int64_t bytes = 0;
   for (LoadOp load : loads)
-    bytes += ::bytesOf(load.getResult().getType());
+    bytes += dataBytes(load.getResult().getType());
   return bytes;
 }
 
@@ -45,8 +42,8 @@ SmallVector<LoadOp, 2> tilec::tile::stagedLoads(LaunchOp launch, const LaunchFea
                                                 int64_t room) {
   SmallVector<LoadOp, 2> loads;
   for (LoadOp load : features.viewLoads)
-    if (mayStage(load, launch) && ::bytesOf(load.getResult().getType()) <= room) {
-      room -= ::bytesOf(load.getResult().getType());
+    if (mayStage(load, launch) && dataBytes(load.getResult().getType()) <= room) {
+      room -= dataBytes(load.getResult().getType());
       loads.push_back(load);
     }
   return loads;

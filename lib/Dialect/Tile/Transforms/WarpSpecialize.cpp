@@ -6,6 +6,7 @@
 #include "LaunchFeatures.h"
 #include "RoleBuilder.h"
 #include "ScalarSlice.h"
+#include "tilec/Dialect/Tile/IR/SharedMemory.h"
 #include "tilec/Dialect/Tile/Transforms/Passes.h"
 
 namespace tilec::tile {
@@ -85,10 +86,6 @@ static const char *whyNotMovable(const Fill &fill, LaunchOp launch, ScalarSlice 
   return nullptr;
 }
 
-static int64_t bytesOf(BufferType type) {
-  return type.getNumElements() * std::max<int64_t>(8, type.getElementType().getIntOrFloatBitWidth()) / 8;
-}
-
 /// Slots of a ring: as many as the loop's pipeline has; a copy outside pipelined loops gets one.
 static int64_t depthOf(Operation *copy) {
   auto loop = copy->getParentOfType<scf::ForOp>();
@@ -161,7 +158,7 @@ static void addToRing(const Fill &fill, SmallVectorImpl<RingPlan> &plans, size_t
   latest = it - plans.begin();
   it->fills.push_back(fill);
   if (auto copy = dyn_cast<CopyOp>(fill.op); copy && copy.getEngine() == Engine::tma)
-    it->bytes += bytesOf(cast<BufferType>(copy.getDest().getType()));
+    it->bytes += dataBytes(cast<BufferType>(copy.getDest().getType()));
 }
 
 static SmallVector<RingPlan> planRings(LaunchOp launch) {

@@ -7,6 +7,11 @@ namespace tilec::tile {
 
 /// Bits of one element in memory: bool takes a byte, index eight.
 int64_t storageBits(mlir::Type element);
+inline int64_t storageBytes(mlir::Type element) { return storageBits(element) / 8; }
+/// Bytes of all elements of a buffer or a tile, without gaps.
+template <typename ShapedType> int64_t dataBytes(ShapedType type) {
+  return type.getNumElements() * storageBytes(type.getElementType());
+}
 /// Bytes from the first to the last element, gaps of the layout included.
 int64_t bufferBytes(BufferType type);
 /// Bytes that the start of the buffer must be a multiple of: what a swizzle or a TMA box counts from.
