@@ -1,11 +1,8 @@
 //===- Lowering.cpp - what the conversions to NVVM and ROCDL share -----------===//
 #include "Lowering.h"
-#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
-#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
-#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Rewrite/PatternApplicator.h"
@@ -63,18 +60,27 @@ struct LowerControlFlow : PassWrapper<LowerControlFlow, OperationPass<>> {
 };
 } // namespace
 
+void tilec::simt::addCleanUp(OpPassManager &pm) {
+  GreedyRewriteConfig config;
+  // Once: what changes brings its neighbours along, and a second look at everything finds nothing. Blocks and
+  // their arguments are LLVM's to simplify.
+  config.setMaxIterations(1).setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+  pm.addPass(createCanonicalizerPass(config));
+  pm.addPass(createCSEPass());
+}
+
 void tilec::simt::addLLVMConversions(OpPassManager &pm, std::unique_ptr<Pass> own) {
   pm.addPass(std::make_unique<ExpandDivisions>());
   // Before control flow: its greedy driver would merge blocks of equal code for ever where many loads are
   // guarded.
   pm.addPass(createConvertVectorToLLVMPass());
   pm.addPass(std::make_unique<LowerControlFlow>());
-  pm.addPass(createConvertMathToLLVMPass());
-  pm.addPass(createArithToLLVMConversionPass());
-  pm.addPass(createConvertControlFlowToLLVMPass());
+  ConvertToLLVMPassOptions scalars;
+  scalars.filterDialects = {"arith", "cf", "math", "ub"};
+  scalars.allowPatternRollback = false;
+  pm.addPass(createConvertToLLVMPass(scalars));
   if (own)
     pm.addPass(std::move(own));
-  pm.addPass(createUBToLLVMConversionPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(createCSEPass());
 }
