@@ -22,9 +22,7 @@ using namespace tilec;
 // The order is LLVM's; so are the options, which its pipeline sets itself.
 
 static FunctionToLoopPassAdaptor hoist() {
-  LICMOptions options;
-  options.AllowSpeculation = true;
-  return createFunctionToLoopPassAdaptor(LICMPass(options), /*UseMemorySSA=*/true);
+  return createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true);
 }
 
 /// Equal values become one, loops are entered at their end.
@@ -35,7 +33,6 @@ static void simplify(FunctionPassManager &passes) {
   passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(SpeculativeExecutionPass(/*OnlyIfDivergentTarget=*/true));
   passes.addPass(CorrelatedValuePropagationPass());
-  passes.addPass(InstCombinePass());
   passes.addPass(SimplifyCFGPass(SimplifyCFGOptions().convertSwitchRangeToICmp(true)));
   passes.addPass(ReassociatePass());
   LICMOptions sparing;
@@ -55,7 +52,6 @@ static void unroll(FunctionPassManager &passes) {
   loops.addPass(LoopFullUnrollPass(/*OptLevel=*/3));
   passes.addPass(createFunctionToLoopPassAdaptor(std::move(loops)));
   passes.addPass(GVNPass());
-  passes.addPass(InstCombinePass());
   passes.addPass(CorrelatedValuePropagationPass());
   passes.addPass(hoist());
   passes.addPass(SimplifyCFGPass(SimplifyCFGOptions()

@@ -358,9 +358,8 @@ Expected<DeviceImage> target::compileNVPTX(TranslatedModule translated, const Ta
     return std::move(image);
 
   mlir::TimingScope generating = timer(inner, "generate PTX");
-  // Strength reduction of straight lines compares all pairs of address computations; ptxas does as well
-  // without.
-  Expected<std::string> ptx = emitModule(module, **machine, /*assembly=*/true, {"slsr"});
+  // The first compares all pairs of address computations, which ptxas does as well; the second finds nothing.
+  Expected<std::string> ptx = emitModule(module, **machine, /*assembly=*/true, {"slsr", "nary-reassociate"});
   if (!ptx)
     return ptx.takeError();
   if (Error error = diagnostics.take())
