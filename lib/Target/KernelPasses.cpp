@@ -33,6 +33,7 @@ static void simplify(FunctionPassManager &passes) {
   passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(SpeculativeExecutionPass(/*OnlyIfDivergentTarget=*/true));
   passes.addPass(CorrelatedValuePropagationPass());
+  passes.addPass(InstCombinePass());
   passes.addPass(SimplifyCFGPass(SimplifyCFGOptions().convertSwitchRangeToICmp(true)));
   passes.addPass(ReassociatePass());
   LICMOptions sparing;

@@ -8,7 +8,7 @@ namespace tilec::target {
 
 /// What of LLVM's -O3 makes better code of kernels that call nothing: no inliner, nothing for stack slots,
 /// for memory that is written twice, for switches or idioms, which tilec does not emit; and instructions are
-/// combined three times instead of eight, which costs most where accumulators are hundreds of values.
+/// combined four times instead of eight, which costs most where accumulators are hundreds of values.
 llvm::ModulePassManager kernelPasses(llvm::PassBuilder &builder);
 
 /// Verifies the module and runs those passes.

@@ -1,8 +1,13 @@
 //===- Lowering.cpp - what the conversions to NVVM and ROCDL share -----------===//
 #include "Lowering.h"
-#include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Rewrite/PatternApplicator.h"
@@ -58,6 +63,28 @@ struct LowerControlFlow : PassWrapper<LowerControlFlow, OperationPass<>> {
     }
   }
 };
+
+/// Scalars and blocks become LLVM's in one conversion: each looks at every operation.
+struct LowerScalars : PassWrapper<LowerScalars, OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerScalars)
+  StringRef getName() const override { return "LowerScalars"; }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<LLVM::LLVMDialect>();
+  }
+  void runOnOperation() override {
+    LLVMTypeConverter types(&getContext());
+    RewritePatternSet patterns(&getContext());
+    arith::populateArithToLLVMConversionPatterns(types, patterns);
+    cf::populateControlFlowToLLVMConversionPatterns(types, patterns);
+    populateMathToLLVMConversionPatterns(types, patterns);
+    ub::populateUBToLLVMConversionPatterns(types, patterns);
+    LLVMConversionTarget target(getContext());
+    ConversionConfig config;
+    config.allowPatternRollback = false;
+    if (failed(applyPartialConversion(getOperation(), target, std::move(patterns), config)))
+      signalPassFailure();
+  }
+};
 } // namespace
 
 void tilec::simt::addCleanUp(OpPassManager &pm) {
@@ -75,10 +102,7 @@ void tilec::simt::addLLVMConversions(OpPassManager &pm, std::unique_ptr<Pass> ow
   // guarded.
   pm.addPass(createConvertVectorToLLVMPass());
   pm.addPass(std::make_unique<LowerControlFlow>());
-  ConvertToLLVMPassOptions scalars;
-  scalars.filterDialects = {"arith", "cf", "math", "ub"};
-  scalars.allowPatternRollback = false;
-  pm.addPass(createConvertToLLVMPass(scalars));
+  pm.addPass(std::make_unique<LowerScalars>());
   if (own)
     pm.addPass(std::move(own));
   pm.addPass(createReconcileUnrealizedCastsPass());
