@@ -298,6 +298,7 @@ static Error prepare(Module &module, TargetMachine &machine, const TargetDesc &t
 
   mlir::TimingScope optimizing = timer(options, "optimise LLVM IR");
   keepKernelsOnly(module);
+  // What libdevice brought has to be inlined, and its stack slots and loops to go.
   bool calls = any_of(module, [](const Function &f) {
     return !f.isDeclaration() && f.getCallingConv() != CallingConv::PTX_Kernel;
   });
