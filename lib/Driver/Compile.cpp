@@ -89,6 +89,8 @@ private:
   std::unique_ptr<ast::Module> tree;
   std::unique_ptr<hir::Program> program;
   std::unique_ptr<mlir::MLIRContext> context;
+  llvm::StringMap<std::unique_ptr<mlir::PassManager>>
+      stages; ///< by name; parts of a target go through the same
   mlir::OwningOpRef<mlir::ModuleOp> module, host;
   target::Library library;
   BundlePlan plan;
@@ -217,11 +219,14 @@ int Compilation::listKernels() {
 bool Compilation::runStage(mlir::ModuleOp m, llvm::StringRef what,
                            llvm::function_ref<void(mlir::OpPassManager &)> build) {
   mlir::TimingScope scope = timing.nest(what);
-  mlir::PassManager pm(context.get(), mlir::ModuleOp::getOperationName());
-  pm.enableVerifier(false); // once for each stage, not after each pass; tile-opt does that
-  build(pm);
+  std::unique_ptr<mlir::PassManager> &pm = stages[what];
+  if (!pm) {
+    pm = std::make_unique<mlir::PassManager>(context.get(), mlir::ModuleOp::getOperationName());
+    pm->enableVerifier(false); // once for each stage, not after each pass; tile-opt does that
+    build(*pm);
+  }
   unsigned before = diags.numErrors();
-  if (mlir::succeeded(pm.run(m)) && mlir::succeeded(mlir::verify(m)))
+  if (mlir::succeeded(pm->run(m)) && mlir::succeeded(mlir::verify(m)))
     return true;
   if (diags.numErrors() == before)
     diags.report(diag::E0690, {}, "stage " + what + " failed without a message");

@@ -1,5 +1,6 @@
 //===- Backend.cpp - what all code generators share -------------------------------===//
 #include "tilec/Target/Backend.h"
+#include "KernelPasses.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -20,6 +21,7 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
+#include "llvm/PassRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/ThreadPool.h"
@@ -126,7 +128,8 @@ static OptimizationLevel passLevel(unsigned level) {
   }
 }
 
-Error target::optimizeModule(Module &module, TargetMachine &machine, unsigned optLevel) {
+Error target::optimizeModule(Module &module, TargetMachine &machine,
+                             function_ref<ModulePassManager(PassBuilder &)> passes) {
   std::string why;
   raw_string_ostream os(why);
   if (verifyModule(module, &os))
@@ -141,17 +144,41 @@ Error target::optimizeModule(Module &module, TargetMachine &machine, unsigned op
   builder.registerFunctionAnalyses(fam);
   builder.registerLoopAnalyses(lam);
   builder.crossRegisterProxies(lam, fam, cgam, mam);
-  OptimizationLevel level = passLevel(optLevel);
-  ModulePassManager passes = level == OptimizationLevel::O0 ? builder.buildO0DefaultPipeline(level)
-                                                            : builder.buildPerModuleDefaultPipeline(level);
-  passes.run(module, mam);
+  passes(builder).run(module, mam);
   return Error::success();
 }
 
-Expected<std::string> target::emitModule(Module &module, TargetMachine &machine, bool assembly) {
+Error target::optimizeModule(Module &module, TargetMachine &machine, unsigned optLevel) {
+  return optimizeModule(module, machine, [&](PassBuilder &builder) {
+    OptimizationLevel level = passLevel(optLevel);
+    return level == OptimizationLevel::O0 ? builder.buildO0DefaultPipeline(level)
+                                          : builder.buildPerModuleDefaultPipeline(level);
+  });
+}
+
+namespace {
+/// A list of passes that refuses some.
+struct PassesWithout : legacy::PassManager {
+  explicit PassesWithout(ArrayRef<StringRef> names) {
+    for (StringRef name : names)
+      if (const PassInfo *info = PassRegistry::getPassRegistry()->getPassInfo(name))
+        ids.push_back(info->getTypeInfo());
+  }
+  void add(Pass *pass) override {
+    if (is_contained(ids, pass->getPassID()))
+      delete pass;
+    else
+      legacy::PassManager::add(pass);
+  }
+  SmallVector<AnalysisID> ids;
+};
+} // namespace
+
+Expected<std::string> target::emitModule(Module &module, TargetMachine &machine, bool assembly,
+                                         ArrayRef<StringRef> without) {
   SmallVector<char, 0> bytes;
   raw_svector_ostream os(bytes);
-  legacy::PassManager passes;
+  PassesWithout passes(without);
   auto kind = assembly ? CodeGenFileType::AssemblyFile : CodeGenFileType::ObjectFile;
   // optimizeModule has verified what goes in; between its own passes LLVM is trusted.
   if (machine.addPassesToEmitFile(passes, os, nullptr, kind, /*DisableVerify=*/true))

@@ -1,5 +1,6 @@
 //===- NVPTXBackend.cpp - LLVM dialect to PTX and cubin -----------------------------===//
 #include "tilec/Target/NVPTXBackend.h"
+#include "KernelPasses.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Support/Timing.h"
@@ -7,8 +8,10 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IRReader/IRReader.h"
+#include "llvm/InitializePasses.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/PassRegistry.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
@@ -31,6 +34,7 @@ static void initializeNVPTX() {
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
+    initializeScalarOpts(*PassRegistry::getPassRegistry()); // names of passes
     // Pointers to shared memory in 32 bits save registers and address arithmetic. LLVM has no other way to
     // ask for it than this option, and it must be set before a TargetMachine is made.
     auto &options = cl::getRegisteredOptions();
@@ -40,9 +44,10 @@ static void initializeNVPTX() {
 }
 
 static CodeGenOptLevel codeGenLevel(unsigned optLevel) {
+  // Aggressive would number values anew where the optimiser did it just before.
   return optLevel == 0   ? CodeGenOptLevel::None
          : optLevel == 1 ? CodeGenOptLevel::Less
-                         : CodeGenOptLevel::Aggressive;
+                         : CodeGenOptLevel::Default;
 }
 
 /// "sm_90a" of "sm_90a", "sm_80" of "compute_80".
@@ -293,8 +298,14 @@ static Error prepare(Module &module, TargetMachine &machine, const TargetDesc &t
 
   mlir::TimingScope optimizing = timer(options, "optimise LLVM IR");
   keepKernelsOnly(module);
-  if (Error error = optimizeModule(module, machine, options.optLevel))
-    return error;
+  // What libdevice brought has to be inlined, and its stack slots and loops to go.
+  bool calls = any_of(module, [](const Function &f) {
+    return !f.isDeclaration() && f.getCallingConv() != CallingConv::PTX_Kernel;
+  });
+  Error failed = options.optLevel < 2 || calls ? optimizeModule(module, machine, options.optLevel)
+                                               : optimizeModule(module, machine, kernelPasses);
+  if (failed)
+    return failed;
   return checkNoUndefined(module, {"vprintf", "__assertfail", "malloc", "free"}, target.name);
 }
 
@@ -348,7 +359,8 @@ Expected<DeviceImage> target::compileNVPTX(TranslatedModule translated, const Ta
     return std::move(image);
 
   mlir::TimingScope generating = timer(inner, "generate PTX");
-  Expected<std::string> ptx = emitModule(module, **machine, /*assembly=*/true);
+  // The first compares all pairs of address computations, which ptxas does as well; the second finds nothing.
+  Expected<std::string> ptx = emitModule(module, **machine, /*assembly=*/true, {"slsr", "nary-reassociate"});
   if (!ptx)
     return ptx.takeError();
   if (Error error = diagnostics.take())

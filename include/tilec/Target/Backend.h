@@ -9,6 +9,7 @@
 #include "tilec/Support/Target.h"
 #include "tilec/Target/Kernel.h"
 #include "tilec/Target/Tools.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <functional>
 #include <memory>
@@ -105,8 +106,9 @@ llvm::Expected<std::unique_ptr<llvm::Module>> translateModule(mlir::ModuleOp mod
                                                               llvm::LLVMContext &context, LineTables lines);
 /// LLVM's standard pipeline of that level, for that machine.
 llvm::Error optimizeModule(llvm::Module &module, llvm::TargetMachine &machine, unsigned optLevel);
-/// Machine code, or assembly text.
-llvm::Expected<std::string> emitModule(llvm::Module &module, llvm::TargetMachine &machine, bool assembly);
+/// Machine code, or assembly text; `without` names passes of LLVM's code generator to leave out.
+llvm::Expected<std::string> emitModule(llvm::Module &module, llvm::TargetMachine &machine, bool assembly,
+                                       llvm::ArrayRef<llvm::StringRef> without = {});
 /// An error when a function is called that nobody defines, but for those in `known`.
 llvm::Error checkNoUndefined(const llvm::Module &module, llvm::ArrayRef<llvm::StringRef> known,
                              llvm::StringRef arch);

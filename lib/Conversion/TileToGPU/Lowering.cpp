@@ -2,6 +2,8 @@
 #include "Lowering.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
@@ -61,7 +63,38 @@ struct LowerControlFlow : PassWrapper<LowerControlFlow, OperationPass<>> {
     }
   }
 };
+
+/// Scalars and blocks become LLVM's in one conversion: each looks at every operation.
+struct LowerScalars : PassWrapper<LowerScalars, OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerScalars)
+  StringRef getName() const override { return "LowerScalars"; }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<LLVM::LLVMDialect>();
+  }
+  void runOnOperation() override {
+    LLVMTypeConverter types(&getContext());
+    RewritePatternSet patterns(&getContext());
+    arith::populateArithToLLVMConversionPatterns(types, patterns);
+    cf::populateControlFlowToLLVMConversionPatterns(types, patterns);
+    populateMathToLLVMConversionPatterns(types, patterns);
+    ub::populateUBToLLVMConversionPatterns(types, patterns);
+    LLVMConversionTarget target(getContext());
+    ConversionConfig config;
+    config.allowPatternRollback = false;
+    if (failed(applyPartialConversion(getOperation(), target, std::move(patterns), config)))
+      signalPassFailure();
+  }
+};
 } // namespace
+
+void tilec::simt::addCleanUp(OpPassManager &pm) {
+  GreedyRewriteConfig config;
+  // Once: what changes brings its neighbours along, and a second look at everything finds nothing. Blocks and
+  // their arguments are LLVM's to simplify.
+  config.setMaxIterations(1).setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+  pm.addPass(createCanonicalizerPass(config));
+  pm.addPass(createCSEPass());
+}
 
 void tilec::simt::addLLVMConversions(OpPassManager &pm, std::unique_ptr<Pass> own) {
   pm.addPass(std::make_unique<ExpandDivisions>());
@@ -69,12 +102,9 @@ void tilec::simt::addLLVMConversions(OpPassManager &pm, std::unique_ptr<Pass> ow
   // guarded.
   pm.addPass(createConvertVectorToLLVMPass());
   pm.addPass(std::make_unique<LowerControlFlow>());
-  pm.addPass(createConvertMathToLLVMPass());
-  pm.addPass(createArithToLLVMConversionPass());
-  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(std::make_unique<LowerScalars>());
   if (own)
     pm.addPass(std::move(own));
-  pm.addPass(createUBToLLVMConversionPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(createCSEPass());
 }

@@ -23,6 +23,9 @@ LogicalResult convertDeviceKernels(ModuleOp module, Family family, StringRef pre
   return success();
 }
 
+/// Folds what the emitter left open.
+void addCleanUp(OpPassManager &pm);
+
 /// What such functions hold -> the LLVM dialect; `own`: conversion of the target's dialect, or null.
 void addLLVMConversions(OpPassManager &pm, std::unique_ptr<Pass> own = nullptr);
 

@@ -4,7 +4,6 @@
 #include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Transforms/Passes.h"
 #include "tilec/Conversion/Passes.h"
 
 namespace tilec {
@@ -30,8 +29,7 @@ void tilec::buildThreadsNVVM(OpPassManager &pm, StringRef symbolPrefix) {
   ConvertTileToNVVMOptions options;
   options.prefix = symbolPrefix.str();
   pm.addPass(createConvertTileToNVVM(options));
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  simt::addCleanUp(pm);
 }
 
 void tilec::buildLLVMNVVM(OpPassManager &pm) { simt::addLLVMConversions(pm, createConvertNVVMToLLVMPass()); }

@@ -3,7 +3,6 @@
 #include "ROCDLEmitter.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Transforms/Passes.h"
 #include "tilec/Conversion/Passes.h"
 
 namespace tilec {
@@ -29,8 +28,7 @@ void tilec::buildThreadsROCDL(OpPassManager &pm, StringRef symbolPrefix) {
   ConvertTileToROCDLOptions options;
   options.prefix = symbolPrefix.str();
   pm.addPass(createConvertTileToROCDL(options));
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  simt::addCleanUp(pm);
 }
 
 void tilec::buildLLVMROCDL(OpPassManager &pm) { simt::addLLVMConversions(pm); }
