@@ -307,7 +307,7 @@ static std::pair<int64_t, int64_t> roleRegisters(int64_t groups, int64_t splits,
     return {96, 96};
   if (splits)
     return groups == 1 ? std::pair<int64_t, int64_t>(96, kRegistersAlone)
-                       : std::pair<int64_t, int64_t>(splits == 1 ? 88 : 96, splits == 1 ? 208 : 160);
+                       : std::pair<int64_t, int64_t>(96, splits == 1 ? 200 : 160);
   int64_t load = addresses ? 56 : 40;
   switch (groups) {
   case 1:
