@@ -4,6 +4,7 @@
 // single elements into the fragments of the instruction's register operand read them from there as well.
 #include "RealignOperands.h"
 #include "LaunchFeatures.h"
+#include "ScalarSlice.h"
 
 using namespace mlir;
 using namespace tilec::tile;
@@ -17,6 +18,13 @@ static std::optional<bool> isFirstOperand(GemmOp gemm, Value buffer) {
   return std::nullopt;
 }
 
+/// Can a role by itself say what the copy brings, and when? Words come through the load role alone.
+static bool fitsLoadRole(CopyOp copy, LaunchOp launch) {
+  ScalarSlice slice(launch);
+  return slice.addSurroundings(copy) && slice.add(copy.getSource()) &&
+         llvm::all_of(copy.getSourceOffsets(), [&](Value offset) { return slice.add(offset); });
+}
+
 bool tilec::tile::mayRealign(CopyOp copy, LaunchOp launch) {
   auto view = cast<ViewType>(copy.getSource().getType());
   auto buffer = cast<BufferType>(copy.getDest().getType());
@@ -24,7 +32,8 @@ bool tilec::tile::mayRealign(CopyOp copy, LaunchOp launch) {
   auto loop = copy->getParentOfType<scf::ForOp>();
   Type element = view.getElementType();
   if (!argument || launchWrites(launch, *argument) || !loop ||
-      !loop->hasAttr(TileDialect::kPipelineAttrName) || !copy.getDest().getDefiningOp<AllocOp>())
+      !loop->hasAttr(TileDialect::kPipelineAttrName) || !copy.getDest().getDefiningOp<AllocOp>() ||
+      !fitsLoadRole(copy, launch))
     return false;
   if (copy.getTranspose() || copy.getIm2col() || !copy.getDestOffsets().empty() || view.getSafe() ||
       element != buffer.getElementType() || !element.isIntOrFloat())

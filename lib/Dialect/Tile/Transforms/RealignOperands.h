@@ -7,7 +7,7 @@ namespace tilec::tile {
 
 /// May the copy, of a pipelined loop, bring aligned words around its rows instead? It fills an operand of
 /// matrix products whose rows run across k, of 16 or 32 bits, whole, from a tensor that the launch only
-/// reads.
+/// reads, at a place and under conditions that the load role can tell by itself.
 bool mayRealign(CopyOp copy, LaunchOp launch);
 
 /// Makes it so: the products take the operand out of registers, where `realign` puts it, with its rows along

@@ -59,3 +59,17 @@ bool ScalarSlice::add(Value v) {
   values.insert(fresh.begin(), fresh.end());
   return true;
 }
+
+bool ScalarSlice::addSurroundings(Operation *op) {
+  for (Operation *p = op->getParentOp(); !isa<LaunchOp>(p); p = p->getParentOp()) {
+    if (auto branch = dyn_cast<scf::IfOp>(p)) {
+      if (!add(branch.getCondition()))
+        return false;
+      continue;
+    }
+    auto loop = dyn_cast<scf::ForOp>(p);
+    if (!loop || !add(loop.getLowerBound()) || !add(loop.getUpperBound()) || !add(loop.getStep()))
+      return false;
+  }
+  return true;
+}

@@ -15,6 +15,10 @@ public:
   /// other memory, tiles or branches have a part in it.
   bool add(mlir::Value v);
 
+  /// Adds what decides whether and how often `op` runs: bounds of the loops and conditions of the branches
+  /// around it. False when there are others.
+  bool addSurroundings(mlir::Operation *op);
+
   bool contains(mlir::Value v) const { return values.contains(v); }
 
 private:

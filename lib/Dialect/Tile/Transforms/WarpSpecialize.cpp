@@ -21,22 +21,6 @@ using namespace tilec::tile;
 // Which copies move
 //===----------------------------------------------------------------------===//
 
-/// Loops and branches from the launch down to `op`, outermost first; null when something else is in between.
-static bool onlyScalarsDecide(Operation *op, ScalarSlice &slice) {
-  for (Operation *p = op->getParentOp(); !isa<LaunchOp>(p); p = p->getParentOp()) {
-    if (auto branch = dyn_cast<scf::IfOp>(p)) {
-      if (!slice.add(branch.getCondition()))
-        return false;
-      continue;
-    }
-    auto loop = dyn_cast<scf::ForOp>(p);
-    if (!loop || !slice.add(loop.getLowerBound()) || !slice.add(loop.getUpperBound()) ||
-        !slice.add(loop.getStep()))
-      return false;
-  }
-  return true;
-}
-
 /// The reason why the load role cannot fill this buffer, or null: every reader stands in the same trip,
 /// behind the copy; nothing else writes.
 static const char *whyNotSlot(const Fill &fill, Value buffer) {
@@ -73,7 +57,7 @@ static const char *whyNotMovable(const Fill &fill, LaunchOp launch, ScalarSlice 
   }
   if (llvm::any_of(fill.buffers, [](Value buffer) { return !buffer.getDefiningOp<AllocOp>(); }))
     return "it fills only part of its buffer";
-  if (!onlyScalarsDecide(fill.op, slice))
+  if (!slice.addSurroundings(fill.op))
     return "it stands under a condition or in a loop that depends on computed data";
   for (Value offset : fill.offsets)
     if (!slice.add(offset))
