@@ -61,6 +61,7 @@ private:
   Arguments pitchedLikeResults(KernelOp k, ArrayRef<ViewDemand> reads) const;
   Arguments addLoadsVariant(SmallVector<ViewDemand> reads, KernelOp &loads, KernelOp &any);
   bool realign(const Arguments &arguments);
+  bool hasRoomToRealign() const;
   bool canRealign(KernelOp loads, const Arguments &arguments) const;
   bool takesAnyPitch(KernelOp k, bool isPoint) const;
   LogicalResult write(KernelOp k, Width width);
@@ -441,7 +442,19 @@ Scheduler::Arguments Scheduler::addLoadsVariant(SmallVector<ViewDemand> reads, K
   return gains ? like : Arguments();
 }
 
-/// Takes the operands of these tensors out of registers. False: no wgmma does so, or not with these sums.
+/// Is there room for the words, longer than the rows, and for the operand beside the sums of each thread?
+bool Scheduler::hasRoomToRealign() const {
+  int64_t shared = 0, registers = accumulatorRegisters(features, plan.wgmma->groups());
+  if (registers > kMostSumsBesideRealigned)
+    return false;
+  launch->walk([&](AllocOp alloc) { shared += dataBytes(alloc.getBuffer().getType()); });
+  launch->walk([&](RealignOp op) {
+    registers += dataBytes(op.getResult().getType()) / (4 * 128 * plan.wgmma->groups());
+  });
+  return shared <= int64_t(target.sharedBytes) - kReservedShared && registers <= kRegistersAlone;
+}
+
+/// Takes the operands of these tensors out of registers. False: no wgmma does so, or not with these sizes.
 bool Scheduler::realign(const Arguments &arguments) {
   anywhere = arguments;
   for (const CopyFeature &c : features.copies)
@@ -449,8 +462,7 @@ bool Scheduler::realign(const Arguments &arguments) {
       realignOperand(c.op);
   features = collectFeatures(launch);
   planProducts();
-  return plan.roles && plan.wgmma &&
-         accumulatorRegisters(features, plan.wgmma->groups()) <= kMostSumsBesideRealigned;
+  return plan.roles && plan.wgmma && hasRoomToRealign();
 }
 
 bool Scheduler::canRealign(KernelOp loads, const Arguments &arguments) const {
