@@ -309,12 +309,14 @@ static Error prepare(Module &module, TargetMachine &machine, const TargetDesc &t
   return checkNoUndefined(module, {"vprintf", "__assertfail", "malloc", "free"}, target.name);
 }
 
-/// Products of fp8 on warps came with PTX 8.4.
+/// Products of fp8 on warps came with PTX 8.4, those of signed with unsigned bytes on warp groups as well.
 static unsigned ptxVersionFor(mlir::ModuleOp module) {
   unsigned version = 0;
   module.walk([&](mlir::LLVM::InlineAsmOp code) {
     StringRef text = code.getAsmString();
-    if (text.starts_with("mma.sync") && (text.contains(".e4m3.") || text.contains(".e5m2.")))
+    bool fp8OfWarp = text.starts_with("mma.sync") && (text.contains(".e4m3.") || text.contains(".e5m2."));
+    bool mixed = text.contains("wgmma") && (text.contains(".s32.u8.s8") || text.contains(".s32.s8.u8"));
+    if (fp8OfWarp || mixed)
       version = 84;
   });
   return version;
