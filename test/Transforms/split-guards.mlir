@@ -139,3 +139,50 @@ tile.kernel @others(%C: !tile.view<?x?xf32>, %n: index, %s: i32, %x: f32) {
   }
   tile.yield
 }
+
+// -----
+
+// A nest that also reads a tensor.
+// CHECK-LABEL: tile.kernel @residual
+// CHECK-NOT: } else {
+tile.kernel @residual(%C: !tile.view<?x?xf32>, %R: !tile.view<?x?xf32>, %n: index, %x: f32) {
+  %c1 = arith.constant 1 : index
+  tile.launch (%b) in (%c1) {
+    %acc = tile.splat %x : !tile.tile<128x64xf32>
+    tile.generic [128, 64] maps [] {
+    ^bb0(%i: index, %j: index):
+      %p = arith.cmpi slt, %i, %n : index
+      scf.if %p {
+        %v = tile.extract %acc[%i, %j] : !tile.tile<128x64xf32>
+        %r = tile.elem_load %R[%i, %j] : !tile.view<?x?xf32>
+        %y = arith.addf %v, %r : f32
+        tile.elem_store %y to %C[%i, %j] : !tile.view<?x?xf32>
+      }
+      tile.yield
+    }
+  }
+  tile.yield
+}
+
+// -----
+
+// One of several nests that write to tensors.
+// CHECK-LABEL: tile.kernel @several
+// CHECK-NOT: } else {
+tile.kernel @several(%C: !tile.view<?x?xf32>, %n: index, %x: f32) {
+  %c1 = arith.constant 1 : index
+  tile.launch (%b) in (%c1) {
+    %acc = tile.splat %x : !tile.tile<128x64xf32>
+    tile.store %acc to %C[%n, %n] : !tile.tile<128x64xf32>, !tile.view<?x?xf32>
+    tile.generic [128, 64] maps [] {
+    ^bb0(%i: index, %j: index):
+      %p = arith.cmpi slt, %i, %n : index
+      scf.if %p {
+        %v = tile.extract %acc[%i, %j] : !tile.tile<128x64xf32>
+        tile.elem_store %v to %C[%i, %j] : !tile.view<?x?xf32>
+      }
+      tile.yield
+    }
+  }
+  tile.yield
+}

@@ -105,6 +105,8 @@ LogicalResult Emitter::emitCopy(CopyOp op) {
     return unsupported(*op, "an im2col copy");
   if (threads.oneLane)
     return unsupported(*op, "a copy by threads in the load role");
+  if (op.getEngine() == Engine::words)
+    return unsupported(*op, "a copy of words outside a load role");
   Value source = op.getSource(), dest = op.getDest();
   SmallVector<int64_t> extents;
   if (op.getExtents())

@@ -79,3 +79,16 @@ tile.kernel @conditional(%g: index, %X: !tile.view<?x?xf16>, %in: i1) attributes
   }
   tile.yield
 }
+
+// -----
+
+#rows = #tile.layout<"d0 64:72 | d1 72:1 -> 4608">
+tile.kernel @alone(%g: index, %X: !tile.view<?x?xf16>) attributes {tile.device, tile.target = #tile.target<"sm_90a">} {
+  tile.launch (%b) in (%g) schedule #tile.schedule<threads = 64> {
+    %c0 = arith.constant 0 : index
+    %w = tile.alloc at 0 : !tile.buffer<64x72xf16, #rows>
+    // expected-error@+1 {{[E0530] a copy of words outside a load role is not supported on sm_90a yet}}
+    tile.copy %X[%c0, %c0] to %w extents [64, 64] engine words : !tile.view<?x?xf16>, !tile.buffer<64x72xf16, #rows>
+  }
+  tile.yield
+}

@@ -332,6 +332,9 @@ LogicalResult Scheduler::write(KernelOp k, Width width) {
     int64_t split = splits() ? std::min<int64_t>(features.splits.size(), 2) : 0;
     auto [loadRegs, computeRegs] = roleRegisters(plan.warps / 4, split, !beside.loads.empty(),
                                                  features.copies.size() > 2 || !anywhere.empty());
+    // Where more than one block is to run at once, each thread has its share and no more.
+    if (hints.minBlocks.value_or(1) > 1)
+      loadRegs = computeRegs = 0;
     int64_t loadWarps = 4 * std::max<int64_t>(split, 1);
     roleList = {RoleAttr::get(c, RoleKind::load, loadWarps, loadRegs),
                 RoleAttr::get(c, RoleKind::compute, plan.warps, computeRegs)};

@@ -33,6 +33,7 @@ private:
   Value holdsEverywhere(OpBuilder &b, Value condition);
   Value holdsEverywhere(OpBuilder &b, arith::CmpIOp cmp);
   SmallVector<scf::IfOp> guards();
+  bool isWorthTwice();
 
   GenericOp nest;
   Block &body;
@@ -121,11 +122,33 @@ static void unwrap(scf::IfOp branch) {
   branch.erase();
 }
 
+/// What leaves here is a tile, and all of the kernel's results: nests that also read tensors, or one of many
+/// such nests, would hold twice the addresses, and the code of a thread has its limits.
+bool GuardSplitter::isWorthTwice() {
+  bool readsTiles = false, readsTensors = false;
+  body.walk([&](Operation *op) {
+    if (auto extract = dyn_cast<ExtractOp>(op))
+      readsTiles |= isUniform(extract.getTile());
+    if (auto load = dyn_cast<ElemLoadOp>(op))
+      readsTensors |= isa<ViewType>(load.getSource().getType());
+  });
+  bool alone = true;
+  nest->getParentOfType<KernelOp>().walk([&](Operation *op) {
+    Value dest;
+    if (auto store = dyn_cast<ElemStoreOp>(op))
+      dest = store.getDest();
+    else if (auto store = dyn_cast<StoreOp>(op))
+      dest = store.getDest();
+    else if (auto copy = dyn_cast<CopyOp>(op))
+      dest = copy.getDest();
+    alone &= !dest || !isa<ViewType>(dest.getType()) || nest->isAncestor(op);
+  });
+  return readsTiles && !readsTensors && alone;
+}
+
 void GuardSplitter::run() {
-  bool readsTiles = false;
-  body.walk([&](ExtractOp extract) { readsTiles |= isUniform(extract.getTile()); });
   SmallVector<scf::IfOp> branches = guards();
-  if (!readsTiles || branches.empty() || nest->getNumResults())
+  if (branches.empty() || nest->getNumResults() || !isWorthTwice())
     return;
   hoistUniform(nest);
   OpBuilder b(nest);

@@ -352,7 +352,8 @@ def TileSplitGuards : Pass<"tile-split-guards", "::tilec::tile::KernelOp"> {
     A nest over tiles that writes to tensors under `row + i < stop` becomes a branch: on one side, where the last position
     passes, the nest without the condition, whose writes are then stores of whole tiles (tile-promote-elements); on the other
     the nest as it was. Conditions are order comparisons of one variable of the nest plus anything that is the same for all
-    iterations with a limit of that kind, and conjunctions of these. Runs before tile-promote-elements.
+    iterations with a limit of that kind, and conjunctions of these. Only nests that read no tensor and hold all writes of the
+    kernel to tensors: they stand in the code twice. Runs before tile-promote-elements.
 
     ```mlir
     %last = arith.addi %row, %c127 : i64
