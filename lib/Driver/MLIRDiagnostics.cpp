@@ -1,5 +1,7 @@
 //===- MLIRDiagnostics.cpp - messages of passes become user diagnostics ------===//
 #include "MLIRDiagnostics.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace tilec;
 

@@ -106,7 +106,7 @@ FailureOr<MatrixAccess> tilec::asLdMatrix(const Layout &f, const Layout &s, unsi
     return refuse(why, Twine("a 4-byte register needs ") + Twine(perWord) + " elements");
   SmallVector<int64_t, 8>
       rows; // the five lane bits of the instruction's row addresses, as far as this fragment has them
-  SmallVector<Layout::Run, 8> matrices(ArrayRef(reg).drop_front(inWord)); // bits that count matrices
+  SmallVector<Layout::Run, 8> matrices(reg.begin() + inWord, reg.end()); // bits that count matrices
   if (!trans) {
     for (unsigned b = 0; b < inWord; ++b)
       if (reg[b].v[0] != int64_t(1) << b)

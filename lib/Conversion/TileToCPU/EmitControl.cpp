@@ -1,6 +1,7 @@
 //===- EmitControl.cpp - the launch, loops and branches around tiles ---------===//
 #include "Emitter.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace tilec;

@@ -2,6 +2,7 @@
 #include "ExpandMath.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "tilec/Conversion/Passes.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace tilec;

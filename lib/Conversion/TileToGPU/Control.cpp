@@ -1,5 +1,6 @@
 //===- Control.cpp - loops, branches, dispatch -------------------------------===//
 #include "Emitter.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace tilec;

@@ -1,6 +1,7 @@
 //===- Machine.cpp - thread ids, exchanges, barriers, 8-bit floats -----------===//
 #include "NVVMEmitter.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace tilec;

@@ -11,6 +11,7 @@
 #include "ScheduleGPU.h"
 #include "SourceNames.h"
 #include "ThreadLayouts.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "tilec/Dialect/Tile/IR/KernelTarget.h"
 #include "tilec/Dialect/Tile/IR/SharedMemory.h"

@@ -1,5 +1,6 @@
 //===- LegalizeOperands.cpp - accesses that must pass through shared memory --===//
 #include "LegalizeOperands.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;

@@ -5,6 +5,7 @@
 #include "LaunchFeatures.h"
 #include "tilec/Dialect/Tile/Transforms/Passes.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 
 namespace tilec::tile {

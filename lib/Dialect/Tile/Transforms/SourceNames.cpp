@@ -1,5 +1,6 @@
 //===- SourceNames.cpp - what messages call buffers and tiles ----------------===//
 #include "SourceNames.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"

@@ -6,6 +6,10 @@
 //===----------------------------------------------------------------------===//
 #include "VerifyStage.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "tilec/Dialect/Tile/Transforms/Passes.h"
 
 namespace tilec::tile {

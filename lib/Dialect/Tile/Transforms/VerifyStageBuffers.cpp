@@ -1,5 +1,6 @@
 //===- VerifyStageBuffers.cpp - no read of memory that nothing wrote -------===//
 #include "VerifyStage.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 

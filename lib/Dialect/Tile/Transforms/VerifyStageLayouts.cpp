@@ -4,6 +4,7 @@
 
 #include "tilec/Support/LayoutDecisions.h"
 #include "tilec/Support/LayoutTables.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 

@@ -1,5 +1,6 @@
 //===- VerifyStageOps.cpp - what each op does to shared memory -------------===//
 #include "VerifyStageTrace.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 

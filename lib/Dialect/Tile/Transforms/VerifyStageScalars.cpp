@@ -1,6 +1,7 @@
 //===- VerifyStageScalars.cpp - evaluates the scalars of a launch ----------===//
 #include "VerifyStageTrace.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
