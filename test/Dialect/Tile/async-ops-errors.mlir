@@ -434,3 +434,15 @@ tile.kernel @slot_in_role(%n: index) {
   }
   tile.yield
 }
+
+// -----
+
+tile.kernel @words_into_part(%X: !tile.view<?x?xf16>, %n: index) {
+  %c0 = arith.constant 0 : index
+  tile.launch (%b) in (%n) {
+    %w = tile.alloc : !tile.buffer<64x40xf16>
+    // expected-error @+1 {{words fill a whole buffer as they are}}
+    %t = tile.async_copy words %X[%b, %c0] to %w[%c0, %c0] extents [64, 32] : !tile.view<?x?xf16>, !tile.buffer<64x40xf16>
+  }
+  tile.yield
+}

@@ -33,13 +33,8 @@ LogicalResult AsyncCopyOp::verify() {
   if ((getEngine() == Engine::cp_async || getEngine() == Engine::buffer_lds) && isa<ViewType>(dest))
     return emitOpError() << "engine '" << stringifyEngine(getEngine()) << "' only loads, got " << dest
                          << " as destination";
-  if (getEngine() == Engine::words) {
-    if (getIm2col() || !getDestOffsets().empty())
-      return emitOpError() << "words fill a whole buffer as they are";
-    return verifyWords(*this, dest, source, getSourceOffsets(), getExtents());
-  }
   return verifyCopy(*this, {source, dest, getSourceOffsets(), getDestOffsets(), getExtents(),
-                            /*transpose=*/false, getIm2colAttr()});
+                            /*transpose=*/false, getIm2colAttr(), getEngine()});
 }
 
 //===- Products ------------------------------------------------------------===//

@@ -82,13 +82,8 @@ LogicalResult StoreOp::verify() {
 LogicalResult CopyOp::verify() {
   if (getTranspose() && getIm2col())
     return emitOpError() << "im2col does not transpose";
-  if (getEngine() == Engine::words) {
-    if (getTranspose() || getIm2col() || !getDestOffsets().empty())
-      return emitOpError() << "words fill a whole buffer as they are";
-    return verifyWords(*this, getDest().getType(), getSource().getType(), getSourceOffsets(), getExtents());
-  }
   return verifyCopy(*this, {getSource().getType(), getDest().getType(), getSourceOffsets(), getDestOffsets(),
-                            getExtents(), getTranspose(), getIm2colAttr()});
+                            getExtents(), getTranspose(), getIm2colAttr(), getEngine()});
 }
 
 LogicalResult RealignOp::verify() {

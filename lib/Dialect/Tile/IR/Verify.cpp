@@ -87,6 +87,11 @@ static FailureOr<SmallVector<int64_t>> copiedExtents(Operation *op, const CopySh
 }
 
 LogicalResult verifyCopy(Operation *op, const CopyShape &copy) {
+  if (copy.engine == Engine::words) {
+    if (copy.transpose || copy.im2col || !copy.destOffsets.empty())
+      return op->emitOpError() << "words fill a whole buffer as they are";
+    return verifyWords(op, copy.dest, copy.source, copy.sourceOffsets, copy.extents);
+  }
   FailureOr<SmallVector<int64_t>> want = copiedExtents(op, copy);
   if (failed(want))
     return failure();

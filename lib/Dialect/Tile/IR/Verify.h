@@ -31,11 +31,12 @@ struct CopyShape {
   std::optional<llvm::ArrayRef<int64_t>> extents;
   bool transpose = false;
   Im2colAttr im2col;
+  std::optional<Engine> engine = std::nullopt; ///< none: not chosen yet
 };
 llvm::LogicalResult verifyCopy(mlir::Operation *op, const CopyShape &copy);
 
-/// `words` holds the aligned words of 16 bytes around the rows of a region of a view: `extents` are ones but for
-/// the last two, the buffer has one word a row more than the region.
+/// `words` holds the aligned words of 16 bytes around the rows of a region of a view: `extents` are ones but
+/// for the last two, the buffer has one word a row more than the region.
 llvm::LogicalResult verifyWords(mlir::Operation *op, mlir::Type words, mlir::Type view,
                                 mlir::ValueRange offsets, std::optional<llvm::ArrayRef<int64_t>> extents);
 
