@@ -192,3 +192,15 @@ Value Code::assembly(Type result, StringRef text, StringRef constraints, ValueRa
       LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
   return result ? op.getResult(0) : Value();
 }
+
+SmallVector<Value> Code::assemblies(ArrayRef<Type> results, StringRef text, StringRef constraints,
+                                    ValueRange operands) {
+  if (results.size() == 1)
+    return {assembly(results[0], text, constraints, operands)};
+  Value all =
+      assembly(LLVM::LLVMStructType::getLiteral(b.getContext(), results), text, constraints, operands);
+  SmallVector<Value> values;
+  for (int64_t i = 0; i < int64_t(results.size()); ++i)
+    values.push_back(LLVM::ExtractValueOp::create(b, loc, all, ArrayRef<int64_t>{i}));
+  return values;
+}

@@ -101,6 +101,9 @@ public:
   //===- Assembly ----------------------------------------------------------------===//
   /// Volatile; `result` null: none. Results of several registers are a struct.
   Value assembly(Type result, StringRef text, StringRef constraints, ValueRange operands, bool memory = true);
+  /// With any number of results.
+  SmallVector<Value> assemblies(ArrayRef<Type> results, StringRef text, StringRef constraints,
+                                ValueRange operands);
 };
 
 } // namespace tilec::simt

@@ -114,6 +114,8 @@ protected:
   virtual bool splitsLoads() const { return true; }
   virtual unsigned sharedSpace() const { return 3; }
   virtual unsigned globalSpace() const { return 1; }
+  /// Before anything is emitted: what the target must know of the whole launch.
+  virtual LogicalResult prepare() { return success(); }
   virtual void decorate(LLVM::LLVMFuncOp function) = 0;
   /// Operations of matrix and copy engines, rings and roles.
   virtual LogicalResult emitTargetOp(Operation &op) = 0;

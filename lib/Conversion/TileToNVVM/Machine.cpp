@@ -111,7 +111,7 @@ LogicalResult NVVMEmitter::emitTargetOp(Operation &op) {
       })
       .Case([&](AsyncCopyOp o) { return emitAsyncCopy(o); })
       .Case([&](InFlightOp o) {
-        env[o.getFuture()] = code.elements(get(o.getTile()));
+        setSums(o.getFuture(), beginSums(o.getFuture(), code.elements(get(o.getTile()))));
         return success();
       })
       .Case([&](AsyncGemmOp o) { return emitAsyncGemm(o); })

@@ -2,6 +2,8 @@
 #ifndef TILEC_LIB_CONVERSION_TILETONVVM_NVVMEMITTER_H
 #define TILEC_LIB_CONVERSION_TILETONVVM_NVVMEMITTER_H
 #include "../TileToGPU/Emitter.h"
+#include "Sums.h"
+#include "llvm/ADT/StringSet.h"
 #include <map>
 
 namespace tilec::simt {
@@ -27,6 +29,7 @@ protected:
   void warpBarrier() override;
   void trap() override;
   LogicalResult pause(Operation &op, Value nanoseconds) override;
+  LogicalResult prepare() override; ///< Sums.cpp
   void decorate(LLVM::LLVMFuncOp function) override;
   LogicalResult emitTargetOp(Operation &op) override;
   LogicalResult emitGemm(tile::GemmOp op) override;
@@ -87,13 +90,26 @@ private:
   class MatrixReader;
   class WarpProduct;
   LogicalResult readProduct(Operation *op, Product &p);
-  LogicalResult issueWgmma(Product &p, SmallVector<Value> &acc);
+  LogicalResult issueWgmma(Product &p, Sums &sums);
   LogicalResult emitAsyncGemm(tile::AsyncGemmOp op);
   LogicalResult emitAwait(tile::AwaitOp op);
-  void tieWait(SmallVector<Value> &acc, StringRef text, ArrayRef<Value> read = {});
   LogicalResult emitMmaSync(tile::GemmOp op);
 
+  //===- Sums of products under way (Sums.cpp) -----------------------------------------===//
+  /// Begins with `values`; in registers with names that begin with `name` if `isNamed`, or where they are
+  /// zeros.
+  Sums beginSums(std::string name, ArrayRef<Value> values, bool isNamed = false);
+  Sums beginSums(Value future, ArrayRef<Value> values);
+  Sums sumsOf(Value future);
+  void setSums(Value future, const Sums &sums);
+  /// Waits until at most `pending` younger groups run. The engine reads `read`, words of an operand, until
+  /// then; to LLVM their registers would be free for other values once the product has begun.
+  SmallVector<Value> endSums(Sums sums, tile::TileType tile, int64_t pending, ArrayRef<Value> read = {});
+
   std::map<std::pair<int64_t, std::string>, Value> tensorMaps;
+  SumRegisters sumRegisters;
+  llvm::StringSet<> declaredSums;
+  llvm::DenseMap<Value, Sums> tiedSums; ///< of futures
 };
 
 } // namespace tilec::simt

@@ -1,7 +1,6 @@
 //===- Wgmma.cpp - products of warp groups ------------------------------------===//
 //
-// Fence, product and wait carry all accumulators as tied operands: ptxas then sees every dependence, and LLVM
-// can move no use of an accumulator into the time when the engine writes it.
+// Sums.h says where the sums of a product stand.
 //
 //===----------------------------------------------------------------------===//
 #include "../../Dialect/Tile/Transforms/ThreadLayouts.h"
@@ -14,67 +13,6 @@ using namespace mlir;
 using namespace tilec;
 using namespace tilec::simt;
 using namespace tilec::tile;
-
-static bool isHalf(Type t) { return t.isF16(); }
-
-/// Accumulators as the registers of the instruction: f16 in pairs.
-static SmallVector<Value> toWords(Code &c, ArrayRef<Value> values) {
-  if (values.empty() || !isHalf(values[0].getType()))
-    return SmallVector<Value>(values);
-  SmallVector<Value> words;
-  for (size_t i = 0; i + 1 < values.size(); i += 2) {
-    Value pair = c.fromElements({values[i], values[i + 1]});
-    words.push_back(LLVM::BitcastOp::create(c.b, c.loc, c.b.getI32Type(), pair));
-  }
-  return words;
-}
-
-static SmallVector<Value> fromWords(Code &c, ArrayRef<Value> words, Type element) {
-  if (!isHalf(element))
-    return SmallVector<Value>(words);
-  SmallVector<Value> values;
-  for (Value w : words)
-    llvm::append_range(values,
-                       c.elements(LLVM::BitcastOp::create(c.b, c.loc, c.vec(element, 2), w).getResult()));
-  return values;
-}
-
-/// Assembly whose first operands are `words`, read and written; `more` follow.
-static SmallVector<Value> tied(Code &c, StringRef text, ArrayRef<Value> words, StringRef constraints,
-                               ArrayRef<Value> more) {
-  std::string all;
-  SmallVector<Type> types;
-  for (Value w : words) {
-    all += (all.empty() ? "" : ",") + std::string(w.getType().isF32() ? "=&f" : "=&r");
-    types.push_back(w.getType());
-  }
-  for (size_t i = 0; i < words.size(); ++i)
-    all += "," + std::to_string(i);
-  if (!constraints.empty())
-    all += "," + constraints.str();
-  SmallVector<Value> operands(words);
-  operands.append(more.begin(), more.end());
-  Type result =
-      types.size() == 1 ? types[0] : Type(LLVM::LLVMStructType::getLiteral(c.b.getContext(), types));
-  Value out = c.assembly(result, text, all, operands);
-  if (types.size() == 1)
-    return {out};
-  SmallVector<Value> values;
-  for (int64_t i = 0; i < int64_t(types.size()); ++i)
-    values.push_back(LLVM::ExtractValueOp::create(c.b, c.loc, out, ArrayRef<int64_t>{i}));
-  return values;
-}
-
-/// `read`: words of an operand that the engine reads until then. To LLVM they would be free for other values
-/// once the product has begun.
-void NVVMEmitter::tieWait(SmallVector<Value> &acc, StringRef text, ArrayRef<Value> read) {
-  if (acc.empty())
-    return;
-  Type element = acc[0].getType();
-  SmallVector<Value> words = toWords(code, acc);
-  SmallVector<StringRef> constraints(read.size(), "r");
-  acc = fromWords(code, tied(code, text, words, llvm::join(constraints, ","), read), element);
-}
 
 static StringRef typeName(Type t, bool isUnsigned) {
   if (t.isF16())
@@ -138,18 +76,6 @@ static Value descriptorStart(Code &c, Value address, const WgmmaDesc &d) {
   return c.fold<arith::OrIOp>(wide, c.i64(int64_t(d.bits(0))));
 }
 
-/// Sums that start at zero need no registers set to it: the first instruction overwrites what is in them.
-/// Zeros that several products have in common would also tie their registers to each other.
-static bool startsFresh(Code &c, SmallVector<Value> &acc) {
-  if (acc.empty() || !llvm::all_of(acc, [](Value v) {
-        return matchPattern(v, m_AnyZeroFloat()) || matchPattern(v, m_Zero());
-      }))
-    return false;
-  for (Value &v : acc)
-    v = LLVM::UndefOp::create(c.b, c.loc, v.getType());
-  return true;
-}
-
 static std::string instructionName(InstAttr inst, Type sum, StringRef a, StringRef b) {
   StringRef d = sum.isInteger(32) ? "s32" : sum.isF16() ? "f16" : "f32";
   return ("wgmma.mma_async.sync.aligned.m64n" + llvm::Twine(inst.getShape()[1]) + "k" +
@@ -158,35 +84,34 @@ static std::string instructionName(InstAttr inst, Type sum, StringRef a, StringR
 }
 
 namespace {
-/// Assembly around the words of an accumulator, which stay where they are. Up to 128 values go through LLVM
-/// once for each piece of it.
+/// Assembly of a product: its sums and other operands.
 class Piece {
 public:
-  Piece(Code &code, SmallVector<Value> words) : words(std::move(words)), code(code) {}
-  SmallVector<Value> words;
+  Piece(Code &code, Sums &sums) : sums(sums), code(code) {}
+  Sums &sums;
   std::string text;
 
   /// The name of an operand, which is the same for the same value.
   std::string operand(Value v, StringRef constraint) {
-    auto [it, isNew] = names.try_emplace(v, "$" + std::to_string(2 * words.size() + more.size()));
+    auto [it, isNew] = names.try_emplace(v, "$" + std::to_string(2 * sums.words.size() + operands.size()));
     if (isNew) {
-      more.push_back(v);
+      operands.push_back(v);
       constraints += (constraints.empty() ? "" : ",") + constraint.str();
     }
     return it->second;
   }
   void end() {
-    words = tied(code, "{\n\t.reg .pred p;\n\t" + text + "}", words, constraints, more);
+    sums.words = tied(code, "{\n\t.reg .pred p;\n\t" + text + "}", sums.words, constraints, operands);
     text.clear();
     constraints.clear();
-    more.clear();
+    operands.clear();
     names.clear();
   }
 
 private:
   Code &code;
   std::string constraints;
-  SmallVector<Value> more;
+  SmallVector<Value> operands;
   llvm::DenseMap<Value, std::string> names;
 };
 
@@ -202,7 +127,7 @@ struct FragmentPlaces {
 };
 } // namespace
 
-LogicalResult NVVMEmitter::issueWgmma(Product &p, SmallVector<Value> &acc) {
+LogicalResult NVVMEmitter::issueWgmma(Product &p, Sums &sums) {
   int64_t n = p.inst.getShape()[1], kInst = p.inst.getShape()[2];
   Type accElement = p.acc.getElementType();
   std::string why;
@@ -248,15 +173,14 @@ LogicalResult NVVMEmitter::issueWgmma(Product &p, SmallVector<Value> &acc) {
   std::string name = instructionName(p.inst, accElement, typeName(p.a.element, p.aUnsigned),
                                      typeName(p.b.element, p.bUnsigned));
   bool hasTrans = p.a.element.isF16() || p.a.element.isBF16();
-  bool isFresh = startsFresh(code, acc);
   // Fence, steps and commit in one piece. Where the first operand stands in registers, each step is a piece:
   // its fragment is made while the one before multiplies.
-  Piece piece(code, toWords(code, acc));
-  int64_t wordsPerAtom = piece.words.size() * perAtom / regs;
-  Value scale;
-  if (p.clear && !isFresh)
-    scale =
-        arith::ExtUIOp::create(code.b, code.loc, code.b.getI32Type(), code.exor(p.clear, code.boolean(true)));
+  Piece piece(code, sums);
+  int64_t wordsPerAtom = accElement.isF16() ? perAtom / 2 : perAtom; // in pairs
+  Value holds = sums.holds;
+  if (p.clear)
+    holds = code.fold<arith::AndIOp>(holds, arith::ExtUIOp::create(code.b, code.loc, code.b.getI32Type(),
+                                                                   code.exor(p.clear, code.boolean(true))));
   piece.text = "wgmma.fence.sync.aligned;\n\t";
   for (int64_t k = 0; k < p.b.k / kInst; ++k)
     for (int64_t r = 0; r < regs; r += perAtom) {
@@ -275,10 +199,12 @@ LogicalResult NVVMEmitter::issueWgmma(Product &p, SmallVector<Value> &acc) {
         aText = piece.operand(da.at(code, m0, k), "l");
       }
       std::string bText = piece.operand(db.at(code, n0, k), "l");
-      std::string adds = k || (!scale && !isFresh) ? "1" : scale ? piece.operand(scale, "r") : "0";
+      std::string adds = k || matchPattern(holds, m_One()) ? "1"
+                         : matchPattern(holds, m_Zero())   ? "0"
+                                                           : piece.operand(holds, "r");
       piece.text += "setp.ne.b32 p, " + adds + ", 0;\n\t" + name + " {";
       for (int64_t i = 0, first = r / perAtom * wordsPerAtom; i < wordsPerAtom; ++i)
-        piece.text += (i ? ", $" : "$") + std::to_string(first + i);
+        piece.text += (i ? ", " : "") + sums.word(first + i);
       piece.text += "}, " + aText + ", " + bText + ", p";
       if (!accElement.isInteger(32))
         piece.text += ", 1, 1";
@@ -290,7 +216,7 @@ LogicalResult NVVMEmitter::issueWgmma(Product &p, SmallVector<Value> &acc) {
     }
   piece.text += "wgmma.commit_group.sync.aligned;\n\t";
   piece.end();
-  acc = fromWords(code, piece.words, accElement);
+  sums.holds = code.i32(1);
   return success();
 }
 
@@ -308,23 +234,25 @@ LogicalResult NVVMEmitter::emitAsyncGemm(AsyncGemmOp op) {
     p.clear = flatten(op.getClear()).front();
   if (failed(readProduct(op, p)))
     return failure();
-  SmallVector<Value> acc =
-      isa<TileType>(op.getAcc().getType()) ? code.elements(get(op.getAcc())) : env[op.getAcc()];
-  if (failed(issueWgmma(p, acc)))
+  Sums sums = isa<TileType>(op.getAcc().getType())
+                  ? beginSums(op.getResult(), code.elements(get(op.getAcc())))
+                  : sumsOf(op.getAcc());
+  if (failed(issueWgmma(p, sums)))
     return failure();
-  env[op.getResult()] = acc;
+  setSums(op.getResult(), sums);
   env[op.getToken()] = {};
   return success();
 }
 
 LogicalResult NVVMEmitter::emitAwait(AwaitOp op) {
-  SmallVector<Value> acc = env[op.getFuture()], read;
+  SmallVector<Value> read;
   if (auto product = op.getFuture().getDefiningOp<AsyncGemmOp>())
     for (Value operand : {product.getA(), product.getB()})
       if (isa<TileType>(operand.getType()))
         llvm::append_range(read, code.elements(code.bitcast(get(operand), code.b.getI32Type())));
-  tieWait(acc, "wgmma.wait_group.sync.aligned " + std::to_string(op.getPending().value_or(0)) + ";", read);
-  set(op.getTile(), code.fromElements(acc));
+  SmallVector<Value> values =
+      endSums(sumsOf(op.getFuture()), op.getTile().getType(), op.getPending().value_or(0), read);
+  set(op.getTile(), code.fromElements(values));
   return success();
 }
 
@@ -351,10 +279,9 @@ LogicalResult NVVMEmitter::emitGemm(GemmOp op) {
   p.bUnsigned = op->hasAttr(TileDialect::kBUnsignedAttrName);
   if (op.getClear())
     p.clear = flatten(op.getClear()).front();
-  SmallVector<Value> acc = code.elements(get(op.getAcc()));
-  if (failed(readProduct(op, p)) || failed(issueWgmma(p, acc)))
+  Sums sums = beginSums("sum" + std::to_string(declaredSums.size()), code.elements(get(op.getAcc())));
+  if (failed(readProduct(op, p)) || failed(issueWgmma(p, sums)))
     return failure();
-  tieWait(acc, "wgmma.wait_group.sync.aligned 0;");
-  set(op.getResult(), code.fromElements(acc));
+  set(op.getResult(), code.fromElements(endSums(sums, p.acc, /*pending=*/0)));
   return success();
 }

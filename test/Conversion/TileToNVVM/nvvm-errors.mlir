@@ -92,3 +92,52 @@ tile.kernel @alone(%g: index, %X: !tile.view<?x?xf16>) attributes {tile.device, 
   }
   tile.yield
 }
+
+// -----
+
+#s = #tile.schedule<threads = 128>
+#d = #tile.layout<"reg 2:d1 2:8d0 2:8d1 | lane 4:2d1 8:d0 | warp 4:16d0 -> 64x16">
+!acc = !tile.tile<64x16xf32, #d>
+!f = !tile.future<!acc>
+tile.kernel @swapped(%g: index, %x: f32) attributes {tile.device, tile.target = #tile.target<"sm_90a">} {
+  tile.launch (%b) in (%g) schedule #s {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %t = tile.splat %x : !acc
+    %f0 = tile.in_flight %t : !acc -> !f
+    // expected-error@+1 {{[E0505] two sums under way would need the same registers}}
+    %h0 = tile.in_flight %t : !acc -> !f
+    %r:2 = scf.for %i = %c0 to %g step %c1 iter_args(%f = %f0, %h = %h0) -> (!f, !f) {
+      scf.yield %h, %f : !f, !f
+    }
+  }
+  tile.yield
+}
+
+// -----
+
+#s = #tile.schedule<threads = 128>
+#k = #tile.layout<"d0 8:64^8 8:512 | d1 64:1 -> 4096^64">
+#d = #tile.layout<"reg 2:d1 2:8d0 2:8d1 | lane 4:2d1 8:d0 | warp 4:16d0 -> 64x16">
+#n = #tile.layout<"d0 8:64^8 2:512 | d1 64:1 -> 1024^64">
+!a = !tile.buffer<64x64xf16, #k>
+!b = !tile.buffer<16x64xf16, #n>
+!acc = !tile.tile<64x16xf32, #d>
+!f = !tile.future<!acc>
+#i = #tile.inst<kind = wgmma, shape = [64, 16, 16]>
+tile.kernel @either(%g: index, %x: f32, %c: i1) attributes {tile.device, tile.target = #tile.target<"sm_90a">} {
+  tile.launch (%0) in (%g) schedule #s {
+    %a = tile.alloc at 0 : !a
+    %b = tile.alloc at 8192 : !b
+    %t = tile.splat %x : !acc
+    %f, %token = tile.async_gemm %a, %b, %t trans_b inst #i : !a, !b, !acc -> !f
+    // expected-error@+1 {{[E0505] two sums under way would need the same registers}}
+    %h, %token2 = tile.async_gemm %a, %b, %t trans_b inst #i : !a, !b, !acc -> !f
+    %r = scf.if %c -> (!f) {
+      scf.yield %f : !f
+    } else {
+      scf.yield %h : !f
+    }
+  }
+  tile.yield
+}
