@@ -50,7 +50,6 @@ static void simplify(FunctionPassManager &passes) {
 static void unroll(FunctionPassManager &passes) {
   LoopPassManager loops;
   loops.addPass(IndVarSimplifyPass());
-  loops.addPass(LoopFullUnrollPass(/*OptLevel=*/3));
   passes.addPass(createFunctionToLoopPassAdaptor(std::move(loops)));
   passes.addPass(GVNPass());
   passes.addPass(CorrelatedValuePropagationPass());
@@ -61,7 +60,10 @@ static void unroll(FunctionPassManager &passes) {
                                      .needCanonicalLoops(false)
                                      .hoistCommonInsts(true)
                                      .sinkCommonInsts(true)));
-  passes.addPass(LoopUnrollPass(LoopUnrollOptions(/*OptLevel=*/3)));
+  // Loops of few trips that are known. Those of products carry what they do in a first trip as conditions:
+  // peeled they would be in the code twice.
+  passes.addPass(LoopUnrollPass(
+      LoopUnrollOptions(/*OptLevel=*/3).setPeeling(false).setPartial(false).setRuntime(false)));
 }
 
 /// What the unrolled loops have in common, and wider accesses by what is known of addresses.

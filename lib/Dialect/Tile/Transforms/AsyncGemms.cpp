@@ -205,11 +205,12 @@ static void delayRelease(ReleaseOp release, scf::ForOp loop, Value previous, Val
   auto slotBefore = [&](OpBuilder &at, Value cursor) -> Value {
     return AdvanceOp::create(at, loc, cursor.getType(), cursor, at.getI64IntegerAttr(-1));
   };
+  // In the first trip no product stands before, and nothing is waited for.
+  WaitOp::create(b, loc, ValueRange{previous}, b.getI64IntegerAttr(1), UnitAttr());
   Value again =
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, loop.getInductionVar(), loop.getLowerBound());
   auto branch = scf::IfOp::create(b, loc, again, /*withElseRegion=*/false);
   OpBuilder then = branch.getThenBodyBuilder();
-  WaitOp::create(then, loc, ValueRange{previous}, then.getI64IntegerAttr(1), UnitAttr());
   ReleaseOp::create(then, loc, release.getRing(), slotBefore(then, release.getCursor()),
                     ValueRange{previous});
 
