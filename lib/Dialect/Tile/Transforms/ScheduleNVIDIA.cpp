@@ -191,7 +191,8 @@ void Scheduler::instFor(GemmOp gemm) {
 // Views, engines, stages
 //===----------------------------------------------------------------------===//
 
-/// May TMA move this? Same type on both sides, zero fill, at most five axes.
+/// May TMA move this? Same type on both sides, zero fill, at most five axes, into a whole buffer: a part of
+/// one may be no box.
 static bool tmaShape(CopyOp copy) {
   auto view = cast<ViewType>(copy.getSource().getType());
   auto buffer = cast<BufferType>(copy.getDest().getType());
@@ -202,7 +203,7 @@ static bool tmaShape(CopyOp copy) {
   ArrayRef<int64_t> extents = copy.getExtents() ? *copy.getExtents() : buffer.getShape();
   int64_t bytes = view.getElementType().getIntOrFloatBitWidth() / 8;
   return !extents.empty() && extents.back() * bytes % 16 == 0 && argumentOf(copy.getSource()) &&
-         copy.getDestOffsets().empty();
+         copy.getDestOffsets().empty() && copy.getDest().getDefiningOp<AllocOp>();
 }
 
 /// Does memory turn this buffer for the plain units (BufferLayouts.cpp)?
