@@ -2,7 +2,6 @@
 #include "ScheduleGPU.h"
 #include "SourceNames.h"
 #include "tilec/Dialect/Tile/IR/SharedMemory.h"
-#include "tilec/Support/Occupancy.h"
 
 using namespace mlir;
 using namespace tilec;
@@ -62,23 +61,28 @@ int64_t tilec::tile::bytesPerTrip(const LaunchFeatures &features, scf::ForOp loo
   return bytes;
 }
 
-int64_t tilec::tile::residentBlocks(LaunchOp l, const TargetDesc &target, int64_t asked, int64_t threads,
-                                    int64_t reserved) {
+int64_t tilec::tile::residentBlocks(const TargetDesc &target, int64_t asked, const BlockNeeds &needs) {
   if (asked == 1)
     return 1;
-  int64_t fit = occupancyOf(target, {threads, /*registers=*/1, bytesOfBuffers(l) + reserved}).blocks;
-  return std::min(asked, std::max<int64_t>(1, fit));
+  return std::min(asked, std::max<int64_t>(1, occupancyOf(target, needs).blocks));
 }
 
-int64_t tilec::tile::fitBlocks(LaunchOp l, const TargetDesc &target, int64_t asked, int64_t threads,
-                               int64_t reserved) {
-  int64_t blocks = residentBlocks(l, target, asked, threads, reserved);
-  if (blocks < asked)
-    l.emitRemark() << "[R0409] " << blocks << (blocks == 1 ? " block" : " blocks")
-                   << " on a multiprocessor instead of " << asked << ": a block takes " << threads
-                   << " threads and, with one stage of each loop, " << bytesOfBuffers(l) + reserved
-                   << " bytes of shared memory; each of " << asked << " on " << target.name << " can have "
-                   << sharedShare(target, asked) << " bytes";
+int64_t tilec::tile::fitBlocks(LaunchOp l, const TargetDesc &target, int64_t asked, const BlockNeeds &needs) {
+  int64_t blocks = residentBlocks(target, asked, needs);
+  if (blocks == asked)
+    return blocks;
+  StringRef limiter = occupancyOf(target, needs).limiter;
+  InFlightDiagnostic remark = l.emitRemark();
+  remark << "[R0409] " << blocks << (blocks == 1 ? " block" : " blocks") << " on a multiprocessor of "
+         << target.name << " instead of " << asked << ", for want of " << limiter << ": a block takes ";
+  if (limiter == "registers")
+    remark << needs.registers << " registers in each of its " << needs.threads << " threads, each of "
+           << asked << " blocks can have " << target.registersPerBlock / (asked * needs.threads);
+  else if (limiter == "shared memory")
+    remark << needs.shared << " bytes with one stage of each loop, each of " << asked << " blocks can have "
+           << sharedShare(target, asked);
+  else
+    remark << needs.threads << " threads";
   return blocks;
 }
 
@@ -86,7 +90,8 @@ int64_t tilec::tile::fitBlocks(LaunchOp l, const TargetDesc &target, int64_t ask
 /// multiprocessor.
 static int64_t shareOfBlock(LaunchOp l, const TargetDesc &target, int64_t reserved) {
   ScheduleAttr s = l.getScheduleAttr();
-  int64_t blocks = fitBlocks(l, target, s.getMinBlocks(), s.getThreads(), reserved);
+  int64_t blocks =
+      fitBlocks(l, target, s.getMinBlocks(), {s.getThreads(), /*registers=*/1, bytesOfBuffers(l) + reserved});
   if (blocks < s.getMinBlocks())
     l.setScheduleAttr(ScheduleAttr::get(s.getContext(), s.getThreads(), s.getPartition(), s.getRoles(),
                                         s.getPersistent(), s.getRaster(), s.getCluster(), blocks, s.getSkew(),

@@ -3,7 +3,7 @@
 #define TILEC_LIB_DIALECT_TILE_TRANSFORMS_SCHEDULEGPU_H
 #include "LaunchFeatures.h"
 #include "Variants.h"
-#include "tilec/Support/Target.h"
+#include "tilec/Support/Occupancy.h"
 
 namespace tilec::tile {
 
@@ -13,14 +13,12 @@ constexpr int64_t kReservedShared = 1024;
 /// Bytes of one version of each buffer of a launch, and of operands that pass through shared memory.
 int64_t bytesOfBuffers(LaunchOp launch);
 
-/// As many of the `asked` blocks as can share a multiprocessor, by their threads and by one version of each
-/// buffer; at least one.
-int64_t residentBlocks(LaunchOp launch, const TargetDesc &target, int64_t asked, int64_t threads,
-                       int64_t reserved);
+/// As many of the `asked` blocks as can share a multiprocessor, at least one: by what they need with one
+/// version of each buffer.
+int64_t residentBlocks(const TargetDesc &target, int64_t asked, const BlockNeeds &needs);
 
 /// The same, with remark R0409 where these are fewer.
-int64_t fitBlocks(LaunchOp launch, const TargetDesc &target, int64_t asked, int64_t threads,
-                  int64_t reserved);
+int64_t fitBlocks(LaunchOp launch, const TargetDesc &target, int64_t asked, const BlockNeeds &needs);
 
 /// Bytes of buffers that copies of `loop` fill: what one stage of its pipeline takes.
 int64_t bytesPerTrip(const LaunchFeatures &features, mlir::scf::ForOp loop);

@@ -12,7 +12,6 @@
 #include "SourceNames.h"
 #include "StagedLoads.h"
 #include "tilec/Dialect/Tile/IR/SharedMemory.h"
-#include "tilec/Support/Occupancy.h"
 
 using namespace mlir;
 using namespace tilec;
@@ -68,11 +67,12 @@ private:
   LogicalResult write(KernelOp k, Width width);
   void writeEngines(LaunchOp l, bool wide);
   void writeCost(KernelOp k, Width width);
-  void instFor(GemmOp gemm);
+  void instFor(GemmOp gemm, int64_t threads);
   bool hasRoles(Width width) const { return plan.roles && (width != Width::nothing || splits()); }
   /// Warp groups of a load role that splits numbers.
   int64_t splitGroups() const { return splits() ? std::min<int64_t>(features.splits.size(), 2) : 0; }
   int64_t threadsOf(Width width) const;
+  BlockNeeds needsOf(LaunchOp l, Width width) const;
   int64_t stagingBytes(LaunchOp l, Width width) const;
   Staging stagingOf(LaunchOp l, Width width) const;
   Staging stagingWanted(LaunchOp l, Width width, int64_t room, int64_t stored) const;
@@ -167,12 +167,15 @@ void Scheduler::chooseRoles() {
   plan.roles |= splits();
 }
 
-void Scheduler::instFor(GemmOp gemm) {
+/// `threads`: of the block, which say how many registers there are for the sums of one instruction.
+void Scheduler::instFor(GemmOp gemm, int64_t threads) {
   const GemmFeature g = describeGemm(gemm);
   if (plan.wgmma) {
+    int64_t sums = llvm::alignDown(target.registersPerBlock / threads, 8) - kBesideSums;
+    int64_t widest = std::min<int64_t>(256, sums * 2 * 32 / g.acc.getIntOrFloatBitWidth());
     gemm.setInstAttr(InstAttr::get(b.getContext(), InstKind::wgmma,
-                                   {64, plan.wgmma->width(g.m, g.n), matrixDepth(g)}, plan.wgmma->swapped,
-                                   firstInRegisters(g, plan.wgmma->swapped), 1));
+                                   {64, plan.wgmma->width(g.m, g.n, widest), matrixDepth(g)},
+                                   plan.wgmma->swapped, firstInRegisters(g, plan.wgmma->swapped), 1));
     return;
   }
   if (plan.mma && mmaLegal(g)) {
@@ -260,6 +263,22 @@ int64_t Scheduler::threadsOf(Width width) const {
   return 32 * plan.warps + (hasRoles(width) ? 128 * std::max<int64_t>(splitGroups(), 1) : 0);
 }
 
+/// What a block cannot do without: sums, and operands that are realigned, in registers.
+BlockNeeds Scheduler::needsOf(LaunchOp l, Width width) const {
+  BlockNeeds needs{threadsOf(width), /*registers=*/1, bytesOfBuffers(l) + kReservedShared};
+  if (!plan.wgmma && !plan.mma)
+    return needs;
+  int64_t registers = 0;
+  for (const GemmFeature &g : features.gemms) {
+    int64_t sums = g.m * g.n / (32 * plan.warps) * g.acc.getIntOrFloatBitWidth() / 32;
+    // Products of planes share their sums, which are added to others.
+    registers = splits() ? std::max(registers, 2 * sums) : registers + sums;
+  }
+  l.walk([&](RealignOp op) { registers += dataBytes(op.getResult().getType()) / (4 * 32 * plan.warps); });
+  needs.registers = llvm::alignTo(registers + kBesideSums, 8);
+  return needs;
+}
+
 /// Stores go through shared memory and the copy engine where the tile comes out of a wgmma accumulator: the
 /// bytes that they want, each a buffer of its own.
 int64_t Scheduler::stagingBytes(LaunchOp l, Width width) const {
@@ -277,7 +296,7 @@ int64_t Scheduler::stagingBytes(LaunchOp l, Width width) const {
 
 /// What goes through shared memory beside the ring, as far as it fits beside one version of each buffer.
 Staging Scheduler::stagingOf(LaunchOp l, Width width) const {
-  int64_t blocks = residentBlocks(l, target, hints.minBlocks.value_or(1), threadsOf(width), kReservedShared);
+  int64_t blocks = residentBlocks(target, hints.minBlocks.value_or(1), needsOf(l, width));
   int64_t room = sharedShare(target, blocks) - kReservedShared - bytesOfBuffers(l);
   Staging staging = stagingWanted(l, width, room, stagingBytes(l, width));
   bool fits = staging.loaded + staging.stored <= room;
@@ -352,9 +371,9 @@ LogicalResult Scheduler::write(KernelOp k, Width width) {
   MLIRContext *c = b.getContext();
   bool roles = hasRoles(width);
   SmallVector<RoleAttr> roleList;
-  l.walk([&](GemmOp gemm) { instFor(gemm); });
   int64_t threads = threadsOf(width);
-  int64_t blocks = fitBlocks(l, target, hints.minBlocks.value_or(1), threads, kReservedShared);
+  l.walk([&](GemmOp gemm) { instFor(gemm, threads); });
+  int64_t blocks = fitBlocks(l, target, hints.minBlocks.value_or(1), needsOf(l, width));
   Staging beside = stagingOf(l, width);
   if (roles) {
     auto [loadRegs, computeRegs] = roleRegisters(plan.warps / 4, splitGroups(), !beside.loads.empty(),
