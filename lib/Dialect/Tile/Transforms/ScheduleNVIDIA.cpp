@@ -215,15 +215,16 @@ static bool turnsInMemory(Value buffer) {
   return axes.kFast && !axes.kSlow;
 }
 
-/// Tensors that the products can read whatever their pitches and addresses are: all their copies are such.
-/// Products of planes and of the plain units have load roles of their own kind.
+/// Tensors that the products can read whatever their pitches and addresses are, or that the load role copies
+/// by elements: all their copies are such. Products of planes and of the plain units have load roles of their
+/// own kind.
 Scheduler::Arguments Scheduler::findRealignable() const {
   Arguments able, unable;
   if (!plan.roles || plan.turns || splits())
     return able;
   for (const CopyFeature &c : features.copies)
     if (auto argument = argumentOf(CopyOp(c.op).getSource()))
-      (mayRealign(c.op, launch) ? able : unable).insert(*argument);
+      (mayRealign(c.op, launch) || mayCopyElements(c.op, launch) ? able : unable).insert(*argument);
   for (unsigned argument : unable)
     able.erase(argument);
   return able;
@@ -238,7 +239,9 @@ void Scheduler::writeEngines(LaunchOp l, bool wide) {
     bool load = isa<ViewType>(copy.getSource().getType()) && isa<BufferType>(copy.getDest().getType());
     auto loop = copy->getParentOfType<scf::ForOp>();
     auto arg = load ? argumentOf(copy.getSource()) : std::nullopt;
-    if (load && wide) {
+    if (load && wide && copy->hasAttr(TileDialect::kLoadRoleAttrName)) {
+      // its threads are plain ones
+    } else if (load && wide) {
       bool readOnly = arg && !launchWrites(l, *arg);
       bool same = getElementTypeOf(copy.getSource().getType()) == getElementTypeOf(copy.getDest().getType());
       auto view = cast<ViewType>(copy.getSource().getType());
@@ -506,8 +509,12 @@ bool Scheduler::hasRoomToRealign() const {
 bool Scheduler::realign(const Arguments &arguments) {
   anywhere = arguments;
   for (const CopyFeature &c : features.copies)
-    if (auto argument = argumentOf(CopyOp(c.op).getSource()); argument && anywhere.contains(*argument))
-      realignOperand(c.op);
+    if (auto argument = argumentOf(CopyOp(c.op).getSource()); argument && anywhere.contains(*argument)) {
+      if (mayRealign(c.op, launch))
+        realignOperand(c.op);
+      else
+        CopyOp(c.op)->setAttr(TileDialect::kLoadRoleAttrName, b.getUnitAttr());
+    }
   features = collectFeatures(launch);
   planProducts();
   return plan.roles && plan.wgmma && hasRoomToRealign();

@@ -50,7 +50,7 @@ static const char *whyNotMovable(const Fill &fill, LaunchOp launch, ScalarSlice 
   if (auto copy = dyn_cast<CopyOp>(fill.op)) {
     if (!copy.getDestOffsets().empty())
       return "it fills only part of its buffer";
-    if (copy.getEngine() == Engine::simt)
+    if (copy.getEngine() == Engine::simt && !copy->hasAttr(TileDialect::kLoadRoleAttrName))
       return "the copy engine cannot take it";
   } else {
     std::optional<unsigned> argument = argumentOf(fill.source);
