@@ -86,6 +86,7 @@ private:
                      TileParser::ExprContext *rhs);
   const Expr *boolOp(TileParser::ExprContext *context, bool isAnd);
   const Expr *compare(TileParser::CompareExprContext *context);
+  void checkMiddle(TileParser::ExprContext *context, const Expr *middle);
   ast::CompareExpr::Op comparison(TileParser::ComparisonContext *context);
   const Expr *primary(TileParser::PrimaryContext *context);
   const Expr *trailers(const Expr *base, SourceRange start,

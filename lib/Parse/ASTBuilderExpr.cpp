@@ -4,6 +4,7 @@
 #include "Literals.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace tilec;
 using namespace tilec::ast;
@@ -152,6 +153,21 @@ const Expr *ASTBuilder::boolOp(TileParser::ExprContext *context, bool isAnd) {
   return arena.create<BoolOpExpr>(range(context), isAnd, save(operands));
 }
 
+/// `a < b & c < d` is a chain whose middle is `b & c`, hardly what was meant. `context`: of the middle.
+void ASTBuilder::checkMiddle(TileParser::ExprContext *context, const Expr *middle) {
+  auto *bits = dyn_cast<BinaryExpr>(middle);
+  bool bare = dynamic_cast<TileParser::BinaryExprContext *>(context); // not in parentheses
+  if (!bits || !bare || (bits->op != BinaryOp::And && bits->op != BinaryOp::Or))
+    return;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  unparse(middle, os);
+  StringRef logical = bits->op == BinaryOp::And ? "and" : "or";
+  auto report = diags.report(diag::W0003, bits->opRange, spelling(bits->op), text, logical);
+  if (!isa<BinaryExpr>(bits->lhs) && !isa<BinaryExpr>(bits->rhs))
+    report.fixit(bits->opRange, logical);
+}
+
 const Expr *ASTBuilder::compare(TileParser::CompareExprContext *context) {
   SmallVector<TileParser::CompareExprContext *> chain;
   TileParser::ExprContext *at = context;
@@ -166,6 +182,8 @@ const Expr *ASTBuilder::compare(TileParser::CompareExprContext *context) {
     rejectNot(link->expr(1));
     ops.push_back(comparison(link->comparison()));
     operands.push_back(expr(link->expr(1)));
+    if (link != chain.front())
+      checkMiddle(link->expr(1), operands.back());
   }
   return arena.create<CompareExpr>(range(context), save(operands),
                                    arena.copy(ArrayRef<CompareExpr::Op>(ops)));

@@ -221,9 +221,12 @@ std::optional<DType> Elaborator::common(const Value &a, const Value &b, SourceRa
     weak = side->weak;
     return side->type;
   }
-  const char *why = x.type == DType::Bool || y.type == DType::Bool
-                        ? "a bool is no number; write `1 if c else 0`"
-                        : "neither holds all values of the other; cast one of them";
+  bool isBool = x.type == DType::Bool || y.type == DType::Bool;
+  const char *why =
+      isBool && (op == "&" || op == "|")
+          ? "a bool is no number, and comparisons beside this bind weaker: put them in parentheses"
+      : isBool ? "a bool is no number; write `1 if c else 0`"
+               : "neither holds all values of the other; cast one of them";
   report(diag::E0202, where, op, sideText(a), sideText(b), why);
   return std::nullopt;
 }

@@ -184,12 +184,8 @@ static void closest(llvm::StringRef name, const Range &names, std::string &best,
   }
 }
 
-Value Elaborator::unknown(llvm::StringRef name, SourceRange where) {
-  std::string best;
-  unsigned limit = name.size() <= 2 ? 1 : name.size() <= 5 ? 2 : name.size() / 3 + 1; // exclusive
-  for (Scope *s = scope; s; s = s->parent)
-    closest(name, s->slots.keys(), best, limit);
-  closest(name, module->names.keys(), best, limit);
+/// Among built-ins and element types.
+static void closestOfLanguage(llvm::StringRef name, std::string &best, unsigned &limit) {
   llvm::SmallVector<llvm::StringRef, 128> builtins;
   for (const BuiltinInfo &info : allBuiltins())
     if (info.kind != BuiltinKind::Unsupported)
@@ -200,6 +196,19 @@ Value Elaborator::unknown(llvm::StringRef name, SourceRange where) {
   TILEC_DTYPES(X)
 #undef X
   closest(name, dtypes, best, limit);
+}
+
+Value Elaborator::unknown(llvm::StringRef name, SourceRange where) {
+  std::string best;
+  unsigned limit = name.size() <= 2 ? 1 : name.size() <= 5 ? 2 : name.size() / 3 + 1; // exclusive
+  for (Scope *s = scope; s; s = s->parent)
+    closest(name, s->slots.keys(), best, limit);
+  closest(name, module->names.keys(), best, limit);
+  auto type = likelyDType(name);
+  if (best.empty() && type) // of another language
+    best = dtypeName(*type).str();
+  else
+    closestOfLanguage(name, best, limit);
   Report r = report(diag::E0101, where, name, best.empty() ? "" : "; did you mean `" + best + "`?");
   if (!best.empty())
     r.fixit(where, best);

@@ -27,6 +27,21 @@ unsigned tilec::dtypeBits(DType t) { return row(t).bits; }
 DTypeClass tilec::dtypeClass(DType t) { return row(t).cls; }
 uint8_t tilec::dtypeDLPackCode(DType t) { return row(t).dlpack; }
 
+std::optional<DType> tilec::likelyDType(llvm::StringRef name) {
+  if (std::optional<DType> known = parseDType(name))
+    return known;
+  return llvm::StringSwitch<std::optional<DType>>(name)
+      .Cases({"fp8", "f8", "float8", "float8e4m3"}, DType::E4M3)
+      .Case("float8e5m2", DType::E5M2)
+      .Case("bfloat", DType::BF16)
+      .Cases({"boolean", "bool_", "i1"}, DType::Bool)
+      .Cases({"char", "schar"}, DType::I8)
+      .Cases({"byte", "uchar"}, DType::U8)
+      .Case("short", DType::I16)
+      .Case("long", DType::I64)
+      .Default(std::nullopt);
+}
+
 std::optional<DType> tilec::parseDType(llvm::StringRef name) {
   for (unsigned i = 0; i < std::size(rows); ++i)
     if (name == rows[i].name || name == rows[i].shortName)

@@ -27,3 +27,15 @@ TEST(Occupancy, OfAMD) {
   EXPECT_EQ(occupancy("gfx942", {256, 128, 0}), "4 blocks, 16 of 32 warps: registers");
   EXPECT_EQ(occupancy("gfx942", {256, 64, 32768}), "2 blocks, 8 of 32 warps: shared memory");
 }
+
+TEST(Occupancy, ShareOfSharedMemory) {
+  for (const char *target : {"sm_80", "sm_86", "sm_90a", "gfx942"})
+    for (int64_t blocks : {1, 2, 3, 5, 8}) {
+      const TargetDesc &chip = *lookupTarget(target);
+      int64_t share = sharedShare(chip, blocks);
+      EXPECT_LE(share, chip.sharedBytes);
+      EXPECT_GE(occupancyOf(chip, {64, 16, share}).blocks, blocks) << target;
+      EXPECT_TRUE(blocks == 1 || occupancyOf(chip, {64, 16, share + 1}).blocks < blocks) << target;
+    }
+  EXPECT_EQ(sharedShare(*lookupTarget("sm_90a"), 2), 115712);
+}

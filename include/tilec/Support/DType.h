@@ -44,6 +44,8 @@ uint8_t dtypeDLPackCode(DType t);
 /// By language name, and by the common aliases ("half", "float", "int", "fp16", "e4m3", "float8_e4m3fn",
 /// ...).
 std::optional<DType> parseDType(llvm::StringRef name);
+/// The type that somebody probably means who writes such a name, for "did you mean".
+std::optional<DType> likelyDType(llvm::StringRef name);
 inline bool isFloat(DType t) { return dtypeClass(t) == DTypeClass::Float; }
 inline bool isInteger(DType t) {
   return dtypeClass(t) == DTypeClass::Signed || dtypeClass(t) == DTypeClass::Unsigned;

@@ -24,5 +24,8 @@ struct Occupancy {
 /// capability") and of AMD's instruction set guides.
 Occupancy occupancyOf(const TargetDesc &target, const BlockNeeds &needs);
 
+/// Bytes of shared memory that each of so many blocks on one multiprocessor can have.
+int64_t sharedShare(const TargetDesc &target, int64_t blocks);
+
 } // namespace tilec
 #endif

@@ -106,7 +106,7 @@ LogicalResult NVVMEmitter::emitCommit(CommitOp op) {
   for (Operation *user : op.getRing().getUsers())
     if (auto acquire = dyn_cast<AcquireOp>(user))
       for (Value buffer : acquire.getBuffers())
-        stores |= llvm::any_of(buffer.getUsers(), llvm::IsaPred<SplitCopyOp>);
+        stores |= llvm::any_of(buffer.getUsers(), llvm::IsaPred<SplitCopyOp, CopyOp>);
   if (!copies && !stores)
     return op.getTokens().empty() ? unsupported(*op, "a slot that nothing fills") : success();
   Value full = address(ringBarrier(op.getRing(), flatten(op.getCursor())[0], /*empty=*/false));

@@ -307,7 +307,8 @@ static int64_t registersOfThread(ScheduleAttr schedule, const TargetDesc &target
   for (RoleAttr role : schedule.getRoles())
     if (role.getKind() == RoleKind::compute && role.getRegs())
       return role.getRegs();
-  return std::min<int64_t>(target.maxRegisters, target.registersPerBlock / schedule.getThreads());
+  return std::min<int64_t>(target.maxRegisters,
+                           target.registersPerBlock / (schedule.getThreads() * schedule.getMinBlocks()));
 }
 
 /// The code for tiles of several times as many registers as a thread has is slow to compile and slow to run;
@@ -315,6 +316,7 @@ static int64_t registersOfThread(ScheduleAttr schedule, const TargetDesc &target
 /// The sums of a product stand in registers through its whole loop, beside its operands: they must fit.
 LogicalResult Assigner::checkSizes() {
   int64_t sums = registersOfThread(launch.getScheduleAttr(), layouts.targetDesc()) - 1;
+  int64_t blocks = launch.getScheduleAttr().getMinBlocks();
   for (Value v : values) {
     TileType type = tile(v);
     Type element = type.getElementType();
@@ -331,7 +333,9 @@ LogicalResult Assigner::checkSizes() {
       // The limit is that of one variant; the message is the same for all, and so is told once.
       InFlightDiagnostic error = refuse();
       error << " takes " << registers << " registers of each thread; use smaller tiles or more threads";
-      error.attachNote() << "at most " << most << " fit";
+      error.attachNote() << "at most " << most << " fit"
+                         << (blocks > 1 ? ", with " + std::to_string(blocks) + " blocks on a multiprocessor"
+                                        : std::string());
       return error;
     }
     if (elements > mostElements)

@@ -248,7 +248,7 @@ static int64_t fillers(RingOp ring, int64_t threads) {
       for (Value buffer : acquire.getBuffers())
         for (Operation *filler : buffer.getUsers()) {
           auto copy = dyn_cast<AsyncCopyOp>(filler);
-          own |= isa<SplitCopyOp>(filler) || (copy && copy.getEngine() != Engine::tma);
+          own |= isa<SplitCopyOp, CopyOp>(filler) || (copy && copy.getEngine() != Engine::tma);
         }
     }
   return std::max<int64_t>(1, engine + (own ? threads : 0));

@@ -6,6 +6,7 @@
 #include "ScheduleGPU.h"
 #include "StagedLoads.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "tilec/Support/Occupancy.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -72,8 +73,8 @@ Staging tilec::tile::planStaging(const WGMMAPlan &plan, LaunchOp launch, const L
     if (s.passes == 1 && !enough(1))
       s.passes = plan.parts(product.m, product.n, enough);
   };
-  // A third and a fourth stage are worth a result in parts, a fifth is not.
-  for (int64_t stages : {4, 3})
+  // A stage up to the fourth is worth a result in parts, a fifth is not.
+  for (int64_t stages : {4, 3, 2, 1})
     if (bytes)
       cut([&](int64_t passes) { return few(passes) && room - s.loaded - bytes / passes >= stages * stage; });
   for (int64_t most = mostPasses; most > 1 && !few(s.passes); --most)
@@ -116,7 +117,8 @@ static std::optional<LaunchCost> costOfWGMMA(LaunchOp launch, scf::ForOp loop, c
     TileType tile = store.getValue().getType();
     result = std::max(result, tile.getNumElements() * tile.getElementType().getIntOrFloatBitWidth() / 8);
   }
-  int64_t room = int64_t(target.sharedBytes) - kReservedShared;
+  int64_t room =
+      sharedShare(target, hints.minBlocks.value_or(1)) - kReservedShared - (bytesOfBuffers(launch) - stage);
   Staging beside = planStaging(*plan, launch, features, staging, stage, room, /*ahead=*/true);
   int64_t stages = stage ? (room - beside.loaded - beside.stored) / stage : 0;
   if (stages < 2)

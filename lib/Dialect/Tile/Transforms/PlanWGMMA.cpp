@@ -87,16 +87,16 @@ int64_t tilec::tile::accumulatorRegisters(const LaunchFeatures &features, int64_
   return total;
 }
 
-/// The widest instruction that divides `extent` columns.
-static int64_t widthOf(int64_t extent, bool integers) {
-  int64_t width = std::min<int64_t>(extent, 256);
+/// The widest instruction of up to `widest` columns that divides `extent` columns.
+static int64_t widthOf(int64_t extent, bool integers, int64_t widest = 256) {
+  int64_t width = std::min(extent, widest);
   while (extent % width || !wgmmaHasN(width, integers))
     --width;
   return width;
 }
 
-int64_t WGMMAPlan::width(int64_t m, int64_t n) const {
-  return widthOf(swapped ? m / rows : n / columns, integers);
+int64_t WGMMAPlan::width(int64_t m, int64_t n, int64_t widest) const {
+  return widthOf(swapped ? m / rows : n / columns, integers, widest);
 }
 
 /// Cycles of the matrix units (half a cycle a column for 32 bytes along k, whatever their type) and of shared

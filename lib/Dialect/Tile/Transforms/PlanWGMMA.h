@@ -7,8 +7,13 @@
 
 namespace tilec::tile {
 
-/// Registers of a thread of one computing warp group beside a load role; setmaxnreg takes the rest from the other.
+/// Registers of a thread of one computing warp group beside a load role; setmaxnreg takes the rest from the
+/// other.
 inline constexpr int64_t kRegistersAlone = 240;
+
+/// Registers that ptxas wants beside the sums of one instruction: among as many as a thread has when the
+/// kernel starts, before setmaxnreg.
+inline constexpr int64_t kBesideSums = 26;
 
 /// How warp groups share the products of one launch. The 64-row side of the instruction runs over m, or over
 /// n where the plan is `swapped`: the accumulator then holds the transposed tile, and m may be any multiple
@@ -19,7 +24,7 @@ struct WGMMAPlan {
   bool integers = false;         ///< some product is of integers, whose instruction has fewer widths
   int64_t groups() const { return rows * columns; }
   /// Extent of the instruction's n side for a product of m x n.
-  int64_t width(int64_t m, int64_t n) const;
+  int64_t width(int64_t m, int64_t n, int64_t widest = 256) const;
   /// For a product of m x n and 32 bytes along k: cycles of the matrix units of a multiprocessor, and of its
   /// shared memory, at 128 bytes each.
   double matrixCycles(int64_t m, int64_t n) const;

@@ -25,18 +25,29 @@ static bool fitsLoadRole(CopyOp copy, LaunchOp launch) {
          llvm::all_of(copy.getSourceOffsets(), [&](Value offset) { return slice.add(offset); });
 }
 
+/// Elements of a tensor that the launch only reads, as they are, into a whole buffer of a pipelined loop.
+static bool fillsPlainly(CopyOp copy, LaunchOp launch) {
+  auto argument = argumentOf(copy.getSource());
+  auto loop = copy->getParentOfType<scf::ForOp>();
+  Type element = getElementTypeOf(copy.getSource().getType());
+  return argument && !launchWrites(launch, *argument) && loop &&
+         loop->hasAttr(TileDialect::kPipelineAttrName) && copy.getDest().getDefiningOp<AllocOp>() &&
+         copy.getDestOffsets().empty() && !copy.getTranspose() && !copy.getIm2col() &&
+         element == getElementTypeOf(copy.getDest().getType()) && element.isIntOrFloat() &&
+         fitsLoadRole(copy, launch);
+}
+
+bool tilec::tile::mayCopyElements(CopyOp copy, LaunchOp launch) {
+  constexpr int64_t threads = 128, mostOfThread = 16;
+  auto buffer = cast<BufferType>(copy.getDest().getType());
+  return fillsPlainly(copy, launch) && buffer.getNumElements() <= threads * mostOfThread;
+}
+
 bool tilec::tile::mayRealign(CopyOp copy, LaunchOp launch) {
   auto view = cast<ViewType>(copy.getSource().getType());
   auto buffer = cast<BufferType>(copy.getDest().getType());
-  auto argument = argumentOf(copy.getSource());
-  auto loop = copy->getParentOfType<scf::ForOp>();
   Type element = view.getElementType();
-  if (!argument || launchWrites(launch, *argument) || !loop ||
-      !loop->hasAttr(TileDialect::kPipelineAttrName) || !copy.getDest().getDefiningOp<AllocOp>() ||
-      !fitsLoadRole(copy, launch))
-    return false;
-  if (copy.getTranspose() || copy.getIm2col() || !copy.getDestOffsets().empty() || view.getSafe() ||
-      element != buffer.getElementType() || !element.isIntOrFloat())
+  if (!fillsPlainly(copy, launch) || view.getSafe())
     return false;
   unsigned bits = element.getIntOrFloatBitWidth();
   bool rows = view.getRank() >= 2 && view.getStaticStride(view.getRank() - 1) == 1 && buffer.getRank() == 2;

@@ -14,5 +14,9 @@ bool mayRealign(CopyOp copy, LaunchOp launch);
 /// k.
 void realignOperand(CopyOp copy);
 
+/// May the threads of the load role make the copy, of a pipelined loop, element by element? It is small and
+/// fills a whole buffer, under the same conditions.
+bool mayCopyElements(CopyOp copy, LaunchOp launch);
+
 } // namespace tilec::tile
 #endif

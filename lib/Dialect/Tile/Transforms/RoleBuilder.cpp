@@ -92,6 +92,12 @@ void RoleCloner::fill(Slot &slot, const Fill &fill, IRMapping &mapping) {
     return;
   }
   auto copy = cast<CopyOp>(fill.op);
+  if (copy.getEngine() == Engine::simt) {
+    CopyOp::create(b, copy.getLoc(), source, offsets, into.front(), ValueRange{}, copy.getExtentsAttr(),
+                   UnitAttr(), Im2colAttr(), copy.getEngineAttr());
+    slot.stores = true;
+    return;
+  }
   auto async = AsyncCopyOp::create(b, copy.getLoc(), TokenType::get(b.getContext()), source, offsets,
                                    into.front(), ValueRange{}, copy.getExtentsAttr(), copy.getIm2colAttr(),
                                    copy.getEngineAttr(), Value());

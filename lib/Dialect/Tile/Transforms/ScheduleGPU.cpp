@@ -10,9 +10,20 @@ using namespace tilec::tile;
 /// Bytes of shared memory that an operand in registers passes through on its way to the plain units.
 static int64_t passThroughBytes(GemmOp gemm, Value operand) {
   auto t = dyn_cast<TileType>(operand.getType());
-  if (!t || gemm.getInstAttr().getKind() != InstKind::fma)
+  if (!t || !gemm.getInstAttr() || gemm.getInstAttr().getKind() != InstKind::fma)
     return 0;
   return dataBytes(t);
+}
+
+int64_t tilec::tile::bytesOfBuffers(LaunchOp l) {
+  int64_t bytes = 0;
+  l.walk([&](AllocOp alloc) { bytes += dataBytes(alloc.getBuffer().getType()); });
+  // Register operands of products on the plain units will pass through shared memory.
+  l.walk([&](GemmOp gemm) {
+    for (Value operand : {gemm.getA(), gemm.getB()})
+      bytes += passThroughBytes(gemm, operand);
+  });
+  return bytes;
 }
 
 /// E0402 with everything that takes part in the sum.
@@ -50,16 +61,61 @@ int64_t tilec::tile::bytesPerTrip(const LaunchFeatures &features, scf::ForOp loo
   return bytes;
 }
 
+int64_t tilec::tile::residentBlocks(const TargetDesc &target, int64_t asked, const BlockNeeds &needs) {
+  if (asked == 1)
+    return 1;
+  return std::min(asked, std::max<int64_t>(1, occupancyOf(target, needs).blocks));
+}
+
+int64_t tilec::tile::fitBlocks(LaunchOp l, const TargetDesc &target, int64_t asked, const BlockNeeds &needs) {
+  int64_t blocks = residentBlocks(target, asked, needs);
+  if (blocks == asked)
+    return blocks;
+  StringRef limiter = occupancyOf(target, needs).limiter;
+  InFlightDiagnostic remark = l.emitRemark();
+  remark << "[R0409] " << blocks << (blocks == 1 ? " block" : " blocks") << " on a multiprocessor of "
+         << target.name << " instead of " << asked << ", for want of " << limiter << ": a block takes ";
+  if (limiter == "registers")
+    remark << needs.registers << " registers in each of its " << needs.threads << " threads, each of "
+           << asked << " blocks can have " << target.registersPerBlock / (asked * needs.threads);
+  else if (limiter == "shared memory")
+    remark << needs.shared << " bytes with one stage of each loop, each of " << asked << " blocks can have "
+           << sharedShare(target, asked);
+  else
+    remark << needs.threads << " threads";
+  return blocks;
+}
+
+/// The bytes that a block of the launch can have beside `reserved` ones, which may mean fewer blocks on a
+/// multiprocessor.
+static int64_t shareOfBlock(LaunchOp l, const TargetDesc &target, int64_t reserved) {
+  ScheduleAttr s = l.getScheduleAttr();
+  int64_t blocks =
+      fitBlocks(l, target, s.getMinBlocks(), {s.getThreads(), /*registers=*/1, bytesOfBuffers(l) + reserved});
+  if (blocks < s.getMinBlocks())
+    l.setScheduleAttr(ScheduleAttr::get(s.getContext(), s.getThreads(), s.getPartition(), s.getRoles(),
+                                        s.getPersistent(), s.getRaster(), s.getCluster(), blocks, s.getSkew(),
+                                        s.getStaging(), s.getPasses(), s.getIndexBits()));
+  return sharedShare(target, blocks) - reserved;
+}
+
+/// Remark R0401.
+static void tellFewerStages(scf::ForOp loop, const TargetDesc &target, int64_t have, int64_t want,
+                            int64_t bytes, int64_t blocks, int64_t staging) {
+  InFlightDiagnostic remark = loop.emitRemark();
+  remark << "[R0401] " << have << (have == 1 ? " stage" : " stages") << " instead of " << want
+         << ": each takes " << bytes << " bytes of the " << sharedShare(target, blocks)
+         << " bytes of shared memory of " << target.name;
+  if (blocks > 1)
+    remark << " that each of " << blocks << " blocks on a multiprocessor can have";
+  if (staging)
+    remark << ", and staging of the result " << staging;
+}
+
 LogicalResult tilec::tile::fitStages(LaunchOp l, const TargetDesc &target, int64_t staging, int64_t reserved,
                                      llvm::function_ref<int64_t(scf::ForOp)> most) {
-  int64_t fixed = 0;
+  int64_t fixed = bytesOfBuffers(l);
   SmallVector<std::pair<scf::ForOp, int64_t>> loops;
-  l.walk([&](AllocOp alloc) { fixed += dataBytes(alloc.getBuffer().getType()); });
-  // Register operands of products on the plain units will pass through shared memory.
-  l.walk([&](GemmOp gemm) {
-    for (Value operand : {gemm.getA(), gemm.getB()})
-      fixed += passThroughBytes(gemm, operand);
-  });
   l.walk([&](scf::ForOp loop) {
     if (!loop->hasAttr(TileDialect::kPipelineAttrName))
       return;
@@ -78,9 +134,10 @@ LogicalResult tilec::tile::fitStages(LaunchOp l, const TargetDesc &target, int64
     });
     loops.push_back({loop, bytes});
   });
-  int64_t limit = int64_t(target.sharedBytes) - reserved - staging, used = fixed;
   if (fixed > int64_t(target.sharedBytes) - reserved)
     return refuseBuffers(l, target, fixed, reserved);
+  int64_t limit = shareOfBlock(l, target, reserved) - staging, used = fixed;
+  int64_t blocks = l.getScheduleAttr().getMinBlocks();
   for (auto [loop, bytes] : loops) {
     auto asked = loop->getAttrOfType<PipelineAttr>(TileDialect::kPipelineAttrName);
     // Only an engine fetches ahead; plain copies need one version of the buffer.
@@ -93,11 +150,7 @@ LogicalResult tilec::tile::fitStages(LaunchOp l, const TargetDesc &target, int64
       --have;
     used += (have - 1) * bytes;
     if (have < want && !asked.getInferred())
-      loop.emitRemark() << "[R0401] " << have << (have == 1 ? " stage" : " stages") << " instead of " << want
-                        << ": each takes " << bytes << " bytes of the " << target.sharedBytes
-                        << " bytes of shared memory of " << target.name
-                        << (staging ? ", and staging of the result " + std::to_string(staging)
-                                    : std::string());
+      tellFewerStages(loop, target, have, want, bytes, blocks, staging);
     loop->setAttr(TileDialect::kPipelineAttrName,
                   PipelineAttr::get(l.getContext(), have, asked.getInferred()));
   }

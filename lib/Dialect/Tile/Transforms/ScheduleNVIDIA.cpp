@@ -67,10 +67,15 @@ private:
   LogicalResult write(KernelOp k, Width width);
   void writeEngines(LaunchOp l, bool wide);
   void writeCost(KernelOp k, Width width);
-  void instFor(GemmOp gemm);
-  bool staged(LaunchOp l, Width width) const;
+  void instFor(GemmOp gemm, int64_t threads);
+  bool hasRoles(Width width) const { return plan.roles && (width != Width::nothing || splits()); }
+  /// Warp groups of a load role that splits numbers.
+  int64_t splitGroups() const { return splits() ? std::min<int64_t>(features.splits.size(), 2) : 0; }
+  int64_t threadsOf(Width width) const;
+  BlockNeeds needsOf(LaunchOp l, Width width) const;
   int64_t stagingBytes(LaunchOp l, Width width) const;
   Staging stagingOf(LaunchOp l, Width width) const;
+  Staging stagingWanted(LaunchOp l, Width width, int64_t room, int64_t stored) const;
 
   KernelOp kernel;
   const TargetDesc &target;
@@ -162,12 +167,15 @@ void Scheduler::chooseRoles() {
   plan.roles |= splits();
 }
 
-void Scheduler::instFor(GemmOp gemm) {
+/// `threads`: of the block, which say how many registers there are for the sums of one instruction.
+void Scheduler::instFor(GemmOp gemm, int64_t threads) {
   const GemmFeature g = describeGemm(gemm);
   if (plan.wgmma) {
+    int64_t sums = llvm::alignDown(target.registersPerBlock / threads, 8) - kBesideSums;
+    int64_t widest = std::min<int64_t>(256, sums * 2 * 32 / g.acc.getIntOrFloatBitWidth());
     gemm.setInstAttr(InstAttr::get(b.getContext(), InstKind::wgmma,
-                                   {64, plan.wgmma->width(g.m, g.n), matrixDepth(g)}, plan.wgmma->swapped,
-                                   firstInRegisters(g, plan.wgmma->swapped), 1));
+                                   {64, plan.wgmma->width(g.m, g.n, widest), matrixDepth(g)},
+                                   plan.wgmma->swapped, firstInRegisters(g, plan.wgmma->swapped), 1));
     return;
   }
   if (plan.mma && mmaLegal(g)) {
@@ -186,7 +194,8 @@ void Scheduler::instFor(GemmOp gemm) {
 // Views, engines, stages
 //===----------------------------------------------------------------------===//
 
-/// May TMA move this? Same type on both sides, zero fill, at most five axes.
+/// May TMA move this? Same type on both sides, zero fill, at most five axes, into a whole buffer: a part of
+/// one may be no box.
 static bool tmaShape(CopyOp copy) {
   auto view = cast<ViewType>(copy.getSource().getType());
   auto buffer = cast<BufferType>(copy.getDest().getType());
@@ -197,7 +206,7 @@ static bool tmaShape(CopyOp copy) {
   ArrayRef<int64_t> extents = copy.getExtents() ? *copy.getExtents() : buffer.getShape();
   int64_t bytes = view.getElementType().getIntOrFloatBitWidth() / 8;
   return !extents.empty() && extents.back() * bytes % 16 == 0 && argumentOf(copy.getSource()) &&
-         copy.getDestOffsets().empty();
+         copy.getDestOffsets().empty() && copy.getDest().getDefiningOp<AllocOp>();
 }
 
 /// Does memory turn this buffer for the plain units (BufferLayouts.cpp)?
@@ -206,15 +215,16 @@ static bool turnsInMemory(Value buffer) {
   return axes.kFast && !axes.kSlow;
 }
 
-/// Tensors that the products can read whatever their pitches and addresses are: all their copies are such.
-/// Products of planes and of the plain units have load roles of their own kind.
+/// Tensors that the products can read whatever their pitches and addresses are, or that the load role copies
+/// by elements: all their copies are such. Products of planes and of the plain units have load roles of their
+/// own kind.
 Scheduler::Arguments Scheduler::findRealignable() const {
   Arguments able, unable;
   if (!plan.roles || plan.turns || splits())
     return able;
   for (const CopyFeature &c : features.copies)
     if (auto argument = argumentOf(CopyOp(c.op).getSource()))
-      (mayRealign(c.op, launch) ? able : unable).insert(*argument);
+      (mayRealign(c.op, launch) || mayCopyElements(c.op, launch) ? able : unable).insert(*argument);
   for (unsigned argument : unable)
     able.erase(argument);
   return able;
@@ -229,7 +239,9 @@ void Scheduler::writeEngines(LaunchOp l, bool wide) {
     bool load = isa<ViewType>(copy.getSource().getType()) && isa<BufferType>(copy.getDest().getType());
     auto loop = copy->getParentOfType<scf::ForOp>();
     auto arg = load ? argumentOf(copy.getSource()) : std::nullopt;
-    if (load && wide) {
+    if (load && wide && copy->hasAttr(TileDialect::kLoadRoleAttrName)) {
+      // its threads are plain ones
+    } else if (load && wide) {
       bool readOnly = arg && !launchWrites(l, *arg);
       bool same = getElementTypeOf(copy.getSource().getType()) == getElementTypeOf(copy.getDest().getType());
       auto view = cast<ViewType>(copy.getSource().getType());
@@ -249,42 +261,63 @@ void Scheduler::writeEngines(LaunchOp l, bool wide) {
   });
 }
 
-/// Stores go through shared memory and the copy engine where the tile comes out of a wgmma accumulator.
-bool Scheduler::staged(LaunchOp l, Width width) const {
+/// All threads of a block, those of the load role too.
+int64_t Scheduler::threadsOf(Width width) const {
+  return 32 * plan.warps + (hasRoles(width) ? 128 * std::max<int64_t>(splitGroups(), 1) : 0);
+}
+
+/// What a block cannot do without: sums, and operands that are realigned, in registers.
+BlockNeeds Scheduler::needsOf(LaunchOp l, Width width) const {
+  BlockNeeds needs{threadsOf(width), /*registers=*/1, bytesOfBuffers(l) + kReservedShared};
+  if (!plan.wgmma && !plan.mma)
+    return needs;
+  int64_t registers = 0;
+  for (const GemmFeature &g : features.gemms) {
+    int64_t sums = g.m * g.n / (32 * plan.warps) * g.acc.getIntOrFloatBitWidth() / 32;
+    // Products of planes share their sums, which are added to others.
+    registers = splits() ? std::max(registers, 2 * sums) : registers + sums;
+  }
+  l.walk([&](RealignOp op) { registers += dataBytes(op.getResult().getType()) / (4 * 32 * plan.warps); });
+  needs.registers = llvm::alignTo(registers + kBesideSums, 8);
+  return needs;
+}
+
+/// Stores go through shared memory and the copy engine where the tile comes out of a wgmma accumulator: the
+/// bytes that they want, each a buffer of its own.
+int64_t Scheduler::stagingBytes(LaunchOp l, Width width) const {
   // A result that meets its sums in registers once more leaves from there, and so do sums of the plain units,
   // whose time it takes is small: their rings need the room.
   if (!plan.roles || !plan.wgmma || splits() || width != Width::everything)
-    return false;
-  bool any = false;
-  l.walk([&](StoreOp store) {
-    auto view = dyn_cast<ViewType>(store.getDest().getType());
-    any |= stagedBytes(store) && isMappable(view);
-  });
-  return any;
-}
-
-/// Bytes that staging of results takes.
-int64_t Scheduler::stagingBytes(LaunchOp l, Width width) const {
+    return 0;
   int64_t staging = 0;
-  if (staged(l, width))
-    l.walk([&](StoreOp store) {
-      if (isa<ViewType>(store.getDest().getType()))
-        staging = std::max(staging, stagedBytes(store));
-    });
+  l.walk([&](StoreOp store) {
+    if (auto view = dyn_cast<ViewType>(store.getDest().getType()); view && isMappable(view))
+      staging += stagedBytes(store);
+  });
   return staging;
 }
 
-/// What goes through shared memory beside the ring, for one product in a loop: there the two compete. Other
-/// launches stage their results whole.
+/// What goes through shared memory beside the ring, as far as it fits beside one version of each buffer.
 Staging Scheduler::stagingOf(LaunchOp l, Width width) const {
+  int64_t blocks = residentBlocks(target, hints.minBlocks.value_or(1), needsOf(l, width));
+  int64_t room = sharedShare(target, blocks) - kReservedShared - bytesOfBuffers(l);
+  Staging staging = stagingWanted(l, width, room, stagingBytes(l, width));
+  bool fits = staging.loaded + staging.stored <= room;
+  return fits ? staging : stagingWanted(l, width, room, /*stored=*/0);
+}
+
+/// For one product in a loop ring and staging compete. Other launches stage their results whole. `room`:
+/// bytes beside one version of each buffer; `stored`: what the results want.
+Staging Scheduler::stagingWanted(LaunchOp l, Width width, int64_t room, int64_t stored) const {
   Staging staging;
-  staging.stored = stagingBytes(l, width);
+  staging.stored = stored;
   SmallVector<scf::ForOp, 2> loops = mainLoops(l);
   if (!plan.wgmma || features.gemms.size() != 1 || features.viewStores.size() > 1 || loops.empty())
     return staging;
   LaunchFeatures own = collectFeatures(l);
-  staging = planStaging(*plan.wgmma, l, own, staging.stored, bytesPerTrip(own, loops.back()),
-                        int64_t(target.sharedBytes) - kReservedShared, plan.roles && width != Width::nothing);
+  int64_t stage = bytesPerTrip(own, loops.back());
+  staging =
+      planStaging(*plan.wgmma, l, own, stored, stage, room + stage, plan.roles && width != Width::nothing);
   Divisibility known(l->getParentOfType<KernelOp>());
   llvm::erase_if(staging.loads, [&](LoadOp load) {
     return !known.startsBox(load.getSource(), load.getOffsets()) ||
@@ -321,46 +354,61 @@ static std::pair<int64_t, int64_t> roleRegisters(int64_t groups, int64_t splits,
   }
 }
 
+/// Remark R0408, for results that could leave through shared memory.
+static void tellUnstaged(LaunchOp l, const Staging &staging, int64_t wanted) {
+  if (!wanted || staging.stored)
+    return;
+  StoreOp first;
+  l.walk([&](StoreOp store) {
+    if (!first && stagedBytes(store))
+      first = store;
+  });
+  first.emitRemark() << "[R0408] this result leaves from registers, without the copy engine: the buffers of "
+                        "this launch take "
+                     << bytesOfBuffers(l) << " bytes of shared memory, and neither the " << wanted
+                     << " bytes of the result nor a part of them fits beside these";
+}
+
 LogicalResult Scheduler::write(KernelOp k, Width width) {
   LaunchOp l = k.getDeviceLaunch();
   MLIRContext *c = b.getContext();
-  bool roles = plan.roles && (width != Width::nothing || splits());
+  bool roles = hasRoles(width);
   SmallVector<RoleAttr> roleList;
-  int64_t threads = plan.warps * 32;
+  int64_t threads = threadsOf(width);
+  l.walk([&](GemmOp gemm) { instFor(gemm, threads); });
+  int64_t blocks = fitBlocks(l, target, hints.minBlocks.value_or(1), needsOf(l, width));
   Staging beside = stagingOf(l, width);
   if (roles) {
-    int64_t split = splits() ? std::min<int64_t>(features.splits.size(), 2) : 0;
-    auto [loadRegs, computeRegs] = roleRegisters(plan.warps / 4, split, !beside.loads.empty(),
+    auto [loadRegs, computeRegs] = roleRegisters(plan.warps / 4, splitGroups(), !beside.loads.empty(),
                                                  features.copies.size() > 2 || !anywhere.empty());
     // Where more than one block is to run at once, each thread has its share and no more.
-    if (hints.minBlocks.value_or(1) > 1)
+    if (blocks > 1)
       loadRegs = computeRegs = 0;
-    int64_t loadWarps = 4 * std::max<int64_t>(split, 1);
-    roleList = {RoleAttr::get(c, RoleKind::load, loadWarps, loadRegs),
+    roleList = {RoleAttr::get(c, RoleKind::load, threads / 32 - plan.warps, loadRegs),
                 RoleAttr::get(c, RoleKind::compute, plan.warps, computeRegs)};
-    threads += 32 * loadWarps;
   }
   bool chained = hasChainedProducts(features) && !splits();
   bool persistent = hints.persistent.value_or(roles);
   RasterAttr raster;
   if (persistent)
     raster = rasterOf(c, hints, chained);
-  bool staging = staged(l, width);
-  l.setScheduleAttr(ScheduleAttr::get(c, threads, plan.partition, roleList, persistent, raster, {},
-                                      hints.minBlocks.value_or(1), /*skew=*/roles && chained, staging,
-                                      beside.passes,
+  l.setScheduleAttr(ScheduleAttr::get(c, threads, plan.partition, roleList, persistent, raster, {}, blocks,
+                                      /*skew=*/roles && chained, /*staging=*/beside.stored > 0, beside.passes,
                                       /*index_bits=*/64));
-  l.walk([&](GemmOp gemm) { instFor(gemm); });
   writeEngines(l, width != Width::nothing);
   for (LoadOp load : beside.loads)
     load->setAttr(TileDialect::kStagedAttrName, b.getUnitAttr());
-  return fitStages(l, target, beside.stored + beside.loaded, kReservedShared, [&](scf::ForOp loop) {
+  auto most = [&](scf::ForOp loop) {
     auto asked = loop->getAttrOfType<PipelineAttr>(TileDialect::kPipelineAttrName);
     constexpr int64_t usual = 3, mostSlots = 8;
     if (!asked.getInferred())
       return std::max<int64_t>(1, asked.getStages());
     return roles ? mostSlots : usual;
-  });
+  };
+  if (failed(fitStages(l, target, beside.stored + beside.loaded, kReservedShared, most)))
+    return failure();
+  tellUnstaged(l, beside, stagingBytes(l, width));
+  return success();
 }
 
 void Scheduler::writeCost(KernelOp k, Width width) {
@@ -447,22 +495,26 @@ Scheduler::Arguments Scheduler::addLoadsVariant(SmallVector<ViewDemand> reads, K
 
 /// Is there room for the words, longer than the rows, and for the operand beside the sums of each thread?
 bool Scheduler::hasRoomToRealign() const {
-  int64_t shared = 0, registers = accumulatorRegisters(features, plan.wgmma->groups());
+  int64_t registers = accumulatorRegisters(features, plan.wgmma->groups());
   if (registers > kMostSumsBesideRealigned)
     return false;
-  launch->walk([&](AllocOp alloc) { shared += dataBytes(alloc.getBuffer().getType()); });
   launch->walk([&](RealignOp op) {
     registers += dataBytes(op.getResult().getType()) / (4 * 128 * plan.wgmma->groups());
   });
-  return shared <= int64_t(target.sharedBytes) - kReservedShared && registers <= kRegistersAlone;
+  return bytesOfBuffers(launch) <= int64_t(target.sharedBytes) - kReservedShared &&
+         registers <= kRegistersAlone;
 }
 
 /// Takes the operands of these tensors out of registers. False: no wgmma does so, or not with these sizes.
 bool Scheduler::realign(const Arguments &arguments) {
   anywhere = arguments;
   for (const CopyFeature &c : features.copies)
-    if (auto argument = argumentOf(CopyOp(c.op).getSource()); argument && anywhere.contains(*argument))
-      realignOperand(c.op);
+    if (auto argument = argumentOf(CopyOp(c.op).getSource()); argument && anywhere.contains(*argument)) {
+      if (mayRealign(c.op, launch))
+        realignOperand(c.op);
+      else
+        CopyOp(c.op)->setAttr(TileDialect::kLoadRoleAttrName, b.getUnitAttr());
+    }
   features = collectFeatures(launch);
   planProducts();
   return plan.roles && plan.wgmma && hasRoomToRealign();

@@ -45,18 +45,18 @@ static const char *whyNotSlot(const Fill &fill, Value buffer) {
 
 /// The reason why this copy must stay with the compute role, or null.
 static const char *whyNotMovable(const Fill &fill, LaunchOp launch, ScalarSlice &slice) {
+  if (llvm::any_of(fill.buffers, [](Value buffer) { return !buffer.getDefiningOp<AllocOp>(); }))
+    return "it fills only part of its buffer";
   if (auto copy = dyn_cast<CopyOp>(fill.op)) {
-    if (copy.getEngine() == Engine::simt)
-      return "the copy engine cannot take it";
     if (!copy.getDestOffsets().empty())
       return "it fills only part of its buffer";
+    if (copy.getEngine() == Engine::simt && !copy->hasAttr(TileDialect::kLoadRoleAttrName))
+      return "the copy engine cannot take it";
   } else {
     std::optional<unsigned> argument = argumentOf(fill.source);
     if (!argument || launchWrites(launch, *argument))
       return "the launch may write the tensor that it reads";
   }
-  if (llvm::any_of(fill.buffers, [](Value buffer) { return !buffer.getDefiningOp<AllocOp>(); }))
-    return "it fills only part of its buffer";
   if (!slice.addSurroundings(fill.op))
     return "it stands under a condition or in a loop that depends on computed data";
   for (Value offset : fill.offsets)
