@@ -27,14 +27,19 @@
 // ROLES: tile.gemm
 // ROLES: tile.release
 
-// The product stays in flight over the trips; a slot is free one trip later.
+// The product stays in flight over the trips; a slot is free one trip later. Where the tile lies is computed behind the loop, while
+// the last product runs.
+// FLIGHT: role <kind = compute
+// FLIGHT-NOT: tile.raster
 // FLIGHT: tile.in_flight
 // FLIGHT: tile.consume
 // FLIGHT: tile.async_gemm
+// FLIGHT-NEXT: tile.wait {{.*}} pending 1
 // FLIGHT: scf.if
-// FLIGHT: tile.wait {{.*}} pending 1
-// FLIGHT: tile.advance {{.*}}by = -1
-// FLIGHT: tile.release
+// FLIGHT-NEXT: tile.advance {{.*}}by = -1
+// FLIGHT-NEXT: tile.release
+// FLIGHT: scf.yield
+// FLIGHT: tile.raster
 // FLIGHT: tile.await {{.*}} pending 0
 
 // STAGED: tile.wait {{.*}} pending 0 read

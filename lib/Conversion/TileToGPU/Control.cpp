@@ -191,14 +191,16 @@ LogicalResult Emitter::emitIf(scf::IfOp op) {
   return success();
 }
 
-/// Any kind is a bijection of [0, product of the grid).
+/// Any kind is a bijection of [0, product of the grid). The runtime launches no grid of more than 2^31 - 1
+/// blocks, so 32 bits hold every number here; divisions of 64 bits are calls on GPUs.
 LogicalResult Emitter::emitRaster(RasterOp op) {
   SmallVector<Value> grid;
   for (Value extent : op.getGrid())
-    grid.push_back(flatten(extent).front());
-  Value linear = flatten(op.getLinear()).front();
+    grid.push_back(code.toI32(flatten(extent).front()));
+  Value linear = code.toI32(flatten(op.getLinear()).front());
   auto rem = [&](Value x, Value y) { return code.fold<arith::RemUIOp>(x, y); };
   auto div = [&](Value x, Value y) { return code.fold<arith::DivUIOp>(x, y); };
+  auto setId = [&](unsigned axis, Value id) { set(op.getIds()[axis], code.toIndex(id)); };
   RasterKind kind = op.getRaster().getKind();
   bool columns = kind == RasterKind::column && op.getRaster().getGroup() > 1;
   if ((kind == RasterKind::grouped || columns) && grid.size() >= 2) {
@@ -206,23 +208,23 @@ LogicalResult Emitter::emitRaster(RasterOp op) {
     unsigned x = columns, y = !columns;
     Value gx = grid[x], gy = grid[y], plane = code.mul(gx, gy);
     if (grid.size() == 3) {
-      set(op.getIds()[2], div(linear, plane));
+      setId(2, div(linear, plane));
       linear = rem(linear, plane);
     }
-    Value group = code.index(op.getRaster().getGroup());
+    Value group = code.fold<arith::MinUIOp>(code.i32(op.getRaster().getGroup()), gy);
     Value perGroup = code.mul(gx, group), g = div(linear, perGroup), in = rem(linear, perGroup);
     Value first = code.mul(g, group);
     Value rows = code.fold<arith::MinUIOp>(code.sub(gy, first), group);
-    set(op.getIds()[x], div(in, rows));
-    set(op.getIds()[y], code.add(first, rem(in, rows)));
+    setId(x, div(in, rows));
+    setId(y, code.add(first, rem(in, rows)));
     return success();
   }
   if (kind == RasterKind::lpt) {
-    Value all = code.index(1);
+    Value all = code.i32(1);
     for (Value extent : grid)
       all = code.mul(all, extent);
     linear =
-        code.sub(code.sub(all, code.index(1)), linear); // the last rows of a causal problem are the longest
+        code.sub(code.sub(all, code.i32(1)), linear); // the last rows of a causal problem are the longest
   }
   SmallVector<unsigned> order;
   for (unsigned i = 0; i < grid.size(); ++i)
@@ -231,7 +233,7 @@ LogicalResult Emitter::emitRaster(RasterOp op) {
     std::reverse(order.begin(), order.end());
   for (auto [n, axis] : llvm::enumerate(order)) {
     bool last = n + 1 == order.size();
-    set(op.getIds()[axis], last ? linear : rem(linear, grid[axis]));
+    setId(axis, last ? linear : rem(linear, grid[axis]));
     if (!last)
       linear = div(linear, grid[axis]);
   }

@@ -86,6 +86,9 @@ tile.kernel @scaled(%g: index, %A: !tile.view<?x?xf16>, %B: !tile.view<?x?xf16>,
 
 // CHECK-LABEL: llvm.func @ids(
 // CHECK: llvm.amdgcn.workgroup.id.x
+// CHECK: arith.minui %{{.*}}, %c4_i32 : i32
+// CHECK: arith.divui %{{.*}} : i32
+// CHECK: arith.divui %{{.*}} : i32
 // CHECK: llvm.amdgcn.implicitarg.ptr
 // CHECK: llvm.store %{{.*}} {alignment = 8 : i64} : i64, !llvm.ptr<1>
 // Block ids out of one number, how many blocks there are; tokens mean nothing without engines.

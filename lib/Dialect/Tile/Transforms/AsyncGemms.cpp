@@ -3,8 +3,9 @@
 // trips: the slot of trip n is released when the product of trip n + 1 has begun, one group of products
 // always running (PTX ISA, "wgmma.wait_group"). One that nothing needs before the next product of its block
 // has begun is awaited there: what makes the operands of the next overlaps with it. Any other is awaited
-// behind itself.
+// behind itself. Numbers that only the code behind a loop of products needs are computed there.
 #include "LaunchFeatures.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "tilec/Dialect/Tile/Transforms/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -260,12 +261,35 @@ static void keepInFlight(GemmOp gemm) {
     delayRelease(release, next, previous, next.getResult(count - 1), after);
 }
 
+/// Numbers that nothing needs before the end of `loop`, such as where a tile is stored, are computed behind
+/// it, while its last products run. In front of it they would delay the first ones.
+static void computeBehind(scf::ForOp loop) {
+  Block *block = loop->getBlock();
+  Operation *first = loop->getNextNode(); // of what has moved, and of what is behind
+  auto isLate = [&](Operation *user) {
+    Operation *here = block->findAncestorOpInBlock(*user);
+    return here == first || first->isBeforeInBlock(here);
+  };
+  auto before = llvm::make_range(block->begin(), loop->getIterator());
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(before))) {
+    bool isNumber = llvm::all_of(op.getResultTypes(), [](Type t) { return t.isIntOrIndex(); });
+    if (isNumber && isMemoryEffectFree(&op) && op.getNumRegions() == 0 && !op.use_empty() &&
+        llvm::all_of(op.getUsers(), isLate)) {
+      op.moveBefore(first);
+      first = &op;
+    }
+  }
+}
+
 namespace {
 struct AsyncGemms : tilec::tile::impl::TileAsyncGemmsBase<AsyncGemms> {
   void runOnOperation() override {
     KernelOp kernel = getOperation();
     if (!kernel.isDevice())
       return;
+    // What the load role has taken over leaves numbers in loops that nothing needs there any more.
+    IRRewriter rewriter(kernel.getContext());
+    (void)runRegionDCE(rewriter, kernel->getRegions());
     SmallVector<GemmOp> gemms;
     kernel.walk([&](GemmOp gemm) {
       if (isAsync(gemm))
@@ -281,6 +305,10 @@ struct AsyncGemms : tilec::tile::impl::TileAsyncGemmsBase<AsyncGemms> {
       else
         awaitInPlace(gemm, behind);
     }
+    kernel.walk([](scf::ForOp loop) {
+      if (!loop.getBody()->getOps<AsyncGemmOp>().empty())
+        computeBehind(loop);
+    });
   }
 };
 } // namespace
