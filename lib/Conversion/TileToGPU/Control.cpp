@@ -211,12 +211,22 @@ LogicalResult Emitter::emitRaster(RasterOp op) {
       setId(2, div(linear, plane));
       linear = rem(linear, plane);
     }
-    Value group = code.fold<arith::MinUIOp>(code.i32(op.getRaster().getGroup()), gy);
-    Value perGroup = code.mul(gx, group), g = div(linear, perGroup), in = rem(linear, perGroup);
-    Value first = code.mul(g, group);
+    Value whole = code.i32(op.getRaster().getGroup());
+    Value group = code.fold<arith::MinUIOp>(whole, gy), perGroup = code.mul(gx, group);
+    // Divisions by what is not known take long on GPUs, and first loads wait for them: there is none in the
+    // first group, and none by the rows of a whole group.
+    Type i32 = code.b.getI32Type();
+    auto divide = [&](Value n, Value by) { return SmallVector<Value>{div(n, by), rem(n, by)}; };
+    SmallVector<Value> found = code.choose(
+        code.cmp(arith::CmpIPredicate::ult, linear, perGroup), {i32, i32},
+        [&] { return SmallVector<Value>{code.i32(0), linear}; }, [&] { return divide(linear, perGroup); });
+    Value first = code.mul(found[0], group), in = found[1];
     Value rows = code.fold<arith::MinUIOp>(code.sub(gy, first), group);
-    setId(x, div(in, rows));
-    setId(y, code.add(first, rem(in, rows)));
+    found = code.choose(
+        code.cmp(arith::CmpIPredicate::eq, rows, whole), {i32, i32}, [&] { return divide(in, whole); },
+        [&] { return divide(in, rows); });
+    setId(x, found[0]);
+    setId(y, code.add(first, found[1]));
     return success();
   }
   if (kind == RasterKind::lpt) {
