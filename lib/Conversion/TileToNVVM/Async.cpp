@@ -149,8 +149,32 @@ static bool isOneLaneRole(mlir::Region &body) {
   return one;
 }
 
+static bool loadsByOneLane(WarpGroupsOp op) {
+  return cast<RoleAttr>(op.getRoles()[0]).getKind() == RoleKind::load && isOneLaneRole(op.getBodies()[0]);
+}
+
+/// The roles that a barrier of the block stands before, if it only announces the barriers of rings. The first
+/// warp has initialised them: the lane of it that loads need not wait for the others.
+static WarpGroupsOp rolesAnnouncedTo(tile::BarrierOp barrier) {
+  auto fence = dyn_cast_or_null<FenceOp>(barrier->getPrevNode());
+  auto groups = dyn_cast_or_null<WarpGroupsOp>(barrier->getNextNode());
+  bool announces = fence && fence.getKind() == Fence::barrier_init && groups && loadsByOneLane(groups);
+  return announces ? groups : WarpGroupsOp();
+}
+
+/// What stands for the barrier of the block before the roles.
+void NVVMEmitter::meetBeforeRole(bool isLoad, int64_t warps) {
+  Value id = code.i32(0), count = code.i32(warps * target.warpSize);
+  if (isLoad)
+    NVVM::BarrierArriveOp::create(code.b, code.loc, id, count);
+  else
+    NVVM::BarrierOp::create(code.b, code.loc, Type(), id, count, NVVM::BarrierReductionAttr(), Value());
+}
+
 LogicalResult NVVMEmitter::emitWarpGroups(WarpGroupsOp op) {
   Threads all = threads;
+  auto before = dyn_cast_or_null<tile::BarrierOp>(op->getPrevNode());
+  bool announces = before && rolesAnnouncedTo(before);
   int64_t first = 0, total = 0;
   for (Attribute attr : op.getRoles())
     total += cast<RoleAttr>(attr).getWarps();
@@ -165,6 +189,8 @@ LogicalResult NVVMEmitter::emitWarpGroups(WarpGroupsOp op) {
       mine = end < total ? code.ult(warp, end) : Value();
     LogicalResult result = success();
     code.when(mine, [&] {
+      if (announces)
+        meetBeforeRole(role.getKind() == RoleKind::load && first == 0, total);
       if (role.getRegs() && role.getRegs() != entry)
         NVVM::SetMaxRegisterOp::create(code.b, code.loc, uint32_t(role.getRegs()),
                                        role.getRegs() > entry ? NVVM::SetMaxRegisterAction::increase
@@ -175,6 +201,8 @@ LogicalResult NVVMEmitter::emitWarpGroups(WarpGroupsOp op) {
       mlir::Region &body = op.getBodies()[i];
       if (role.getKind() == RoleKind::load && isOneLaneRole(body)) {
         code.when(code.eq(threads.warp, 0), [&] {
+          if (announces)
+            warpBarrier(); // another lane may have initialised the barriers
           Value elected = NVVM::ElectSyncOp::create(code.b, code.loc, code.b.getI1Type(), Value());
           code.when(elected, [&] {
             threads.oneLane = true;
@@ -210,7 +238,8 @@ LogicalResult NVVMEmitter::emitBarrier(tile::BarrierOp op) {
     roleBarrier();
     return success();
   case Scope::block:
-    NVVM::BarrierOp::create(code.b, code.loc);
+    if (!rolesAnnouncedTo(op))
+      NVVM::BarrierOp::create(code.b, code.loc);
     return success();
   case Scope::cluster:
     return unsupported(*op, "a cluster of blocks");

@@ -48,6 +48,7 @@ private:
   LogicalResult emitCommit(tile::CommitOp op);
   LogicalResult emitRelease(tile::ReleaseOp op);
   LogicalResult emitWarpGroups(tile::WarpGroupsOp op);
+  void meetBeforeRole(bool isLoad, int64_t warps);
   LogicalResult emitBarrier(tile::BarrierOp op);
   LogicalResult emitFence(tile::FenceOp op);
   LogicalResult emitWait(tile::WaitOp op);
