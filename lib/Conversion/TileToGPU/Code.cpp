@@ -173,6 +173,8 @@ SmallVector<Value> Code::choose(Value condition, TypeRange types,
                                 llvm::function_ref<SmallVector<Value>()> otherwise) {
   if (!condition || known(condition) == 1 || known(condition) == -1)
     return then();
+  if (known(condition) == 0)
+    return otherwise();
   auto op = scf::IfOp::create(b, loc, types, condition, /*addThenBlock=*/true, /*addElseBlock=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(op.thenBlock());

@@ -213,17 +213,21 @@ LogicalResult Emitter::emitRaster(RasterOp op) {
     }
     Value whole = code.i32(op.getRaster().getGroup());
     Value group = code.fold<arith::MinUIOp>(whole, gy), perGroup = code.mul(gx, group);
-    // Divisions by what is not known take long on GPUs, and first loads wait for them: there is none in the
-    // first group, and none by the rows of a whole group.
+    // Divisions by what is not known take long on GPUs, and first loads and last stores wait for them: there
+    // is none in the first group, and none by the rows of a whole group. Where many threads load, nobody has
+    // registers to spare for numbers of which ptxas no longer knows that they are the same in all lanes.
+    auto shortcut = [&](arith::CmpIPredicate p, Value a, Value b) {
+      return threads.loadedByOneLane ? code.cmp(p, a, b) : code.boolean(false);
+    };
     Type i32 = code.b.getI32Type();
     auto divide = [&](Value n, Value by) { return SmallVector<Value>{div(n, by), rem(n, by)}; };
     SmallVector<Value> found = code.choose(
-        code.cmp(arith::CmpIPredicate::ult, linear, perGroup), {i32, i32},
+        shortcut(arith::CmpIPredicate::ult, linear, perGroup), {i32, i32},
         [&] { return SmallVector<Value>{code.i32(0), linear}; }, [&] { return divide(linear, perGroup); });
     Value first = code.mul(found[0], group), in = found[1];
     Value rows = code.fold<arith::MinUIOp>(code.sub(gy, first), group);
     found = code.choose(
-        code.cmp(arith::CmpIPredicate::eq, rows, whole), {i32, i32}, [&] { return divide(in, whole); },
+        shortcut(arith::CmpIPredicate::eq, rows, whole), {i32, i32}, [&] { return divide(in, whole); },
         [&] { return divide(in, rows); });
     setId(x, found[0]);
     setId(y, code.add(first, found[1]));

@@ -24,9 +24,10 @@ struct Threads {
   Value lane, warp, group; ///< i32; warp within its group
   int64_t warps = 1;       ///< of one group
   int64_t groups = 1;
-  int64_t barrier = 0;   ///< id of the barrier of all of them
-  int64_t registers = 0; ///< of each; 0: as many as there are
-  bool oneLane = false;  ///< only one lane runs the code: the load role
+  int64_t barrier = 0;          ///< id of the barrier of all of them
+  int64_t registers = 0;        ///< of each; 0: as many as there are
+  bool oneLane = false;         ///< only one lane runs the code: the load role
+  bool loadedByOneLane = false; ///< in some role beside such a load role, or in it
   int64_t allWarps() const { return warps * groups; }
 };
 

@@ -198,6 +198,7 @@ LogicalResult NVVMEmitter::emitWarpGroups(WarpGroupsOp op) {
       startThreads(first, role.getWarps());
       threads.barrier = kRoleBarrier + i;
       threads.registers = role.getRegs();
+      threads.loadedByOneLane = loadsByOneLane(op);
       mlir::Region &body = op.getBodies()[i];
       if (role.getKind() == RoleKind::load && isOneLaneRole(body)) {
         code.when(code.eq(threads.warp, 0), [&] {

@@ -306,7 +306,7 @@ struct AsyncGemms : tilec::tile::impl::TileAsyncGemmsBase<AsyncGemms> {
         awaitInPlace(gemm, behind);
     }
     kernel.walk([](scf::ForOp loop) {
-      if (!loop.getBody()->getOps<AsyncGemmOp>().empty())
+      if (llvm::any_of(*loop.getBody(), llvm::IsaPred<GemmOp, AsyncGemmOp>))
         computeBehind(loop);
     });
   }
