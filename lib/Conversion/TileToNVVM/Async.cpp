@@ -74,21 +74,22 @@ Value NVVMEmitter::isGroupLeader() { return code.both(code.eq(threads.warp, 0), 
 
 Value NVVMEmitter::groupBarrierId(int64_t first) { return code.add(threads.group, first); }
 
-/// Is some slot of the ring read by ordinary loads? Then all warps of a group must have come to a release.
-bool NVVMEmitter::readByThreads(Value ring) {
-  for (Operation *user : ring.getUsers()) {
-    auto consume = dyn_cast<ConsumeOp>(user);
-    if (!consume)
-      continue;
-    for (Value buffer : consume.getBuffers())
-      for (Operation *reader : buffer.getUsers()) {
-        if (isa<AsyncGemmOp>(reader))
-          continue;
-        auto gemm = dyn_cast<GemmOp>(reader);
-        if (!gemm || !gemm.getInst() || gemm.getInst()->getKind() != InstKind::wgmma)
-          return true;
-      }
-  }
+/// Is the slot one that warps of a group may leave at different times? A product that every trip makes brings
+/// them together. Without one the first warp would release slots that others have not waited for yet, and
+/// their phases would pass those by.
+bool NVVMEmitter::leftOneByOne(Value ring) {
+  auto bringsTogether = [](ConsumeOp consume, Operation *reader) {
+    auto gemm = dyn_cast<GemmOp>(reader);
+    bool collective =
+        isa<AsyncGemmOp>(reader) || (gemm && gemm.getInst() && gemm.getInst()->getKind() == InstKind::wgmma);
+    return collective && reader->getBlock() == consume->getBlock();
+  };
+  for (Operation *user : ring.getUsers())
+    if (auto consume = dyn_cast<ConsumeOp>(user))
+      for (Value buffer : consume.getBuffers())
+        for (Operation *reader : buffer.getUsers())
+          if (!bringsTogether(consume, reader))
+            return true;
   return false;
 }
 
@@ -127,7 +128,7 @@ LogicalResult NVVMEmitter::emitRelease(ReleaseOp op) {
       int64_t(ring.getEmpty().value_or(1)) == threads.allWarps() && threads.allWarps() > threads.groups;
   if (byWarps)
     warpBarrier();
-  else if (readByThreads(op.getRing()))
+  else if (leftOneByOne(op.getRing()))
     barrier(groupBarrierId(kGroupBarrier), groupThreads());
   Value empty = ringBarrier(op.getRing(), cursor[0], /*empty=*/true);
   code.when(byWarps ? code.eq(threads.lane, 0) : isGroupLeader(), [&] {

@@ -54,7 +54,7 @@ private:
   LogicalResult emitWait(tile::WaitOp op);
   LogicalResult emitJoin(tile::JoinOp op);
   TokenSource sourceOf(Value token);
-  bool readByThreads(Value ring);
+  bool leftOneByOne(Value ring);
   Value isGroupLeader(); ///< first thread of its warp group
   Value groupBarrierId(int64_t first);
   int64_t groupThreads() { return threads.warps * target.warpSize; }
