@@ -155,9 +155,13 @@ static bool loadsByOneLane(WarpGroupsOp op) {
 }
 
 /// The roles that a barrier of the block stands before, if it only announces the barriers of rings. The first
-/// warp has initialised them: the lane of it that loads need not wait for the others.
+/// warp has initialised them: the lane of it that loads need not wait for the others. Code with pauses is
+/// otherwise the code without.
 static WarpGroupsOp rolesAnnouncedTo(tile::BarrierOp barrier) {
-  auto fence = dyn_cast_or_null<FenceOp>(barrier->getPrevNode());
+  Operation *before = barrier->getPrevNode();
+  while (isa_and_nonnull<DelayOp>(before))
+    before = before->getPrevNode();
+  auto fence = dyn_cast_or_null<FenceOp>(before);
   auto groups = dyn_cast_or_null<WarpGroupsOp>(barrier->getNextNode());
   bool announces = fence && fence.getKind() == Fence::barrier_init && groups && loadsByOneLane(groups);
   return announces ? groups : WarpGroupsOp();
