@@ -84,12 +84,20 @@ bool NVVMEmitter::leftOneByOne(Value ring) {
         isa<AsyncGemmOp>(reader) || (gemm && gemm.getInst() && gemm.getInst()->getKind() == InstKind::wgmma);
     return collective && reader->getBlock() == consume->getBlock();
   };
-  for (Operation *user : ring.getUsers())
-    if (auto consume = dyn_cast<ConsumeOp>(user))
-      for (Value buffer : consume.getBuffers())
-        for (Operation *reader : buffer.getUsers())
-          if (!bringsTogether(consume, reader))
-            return true;
+  for (Operation *user : ring.getUsers()) {
+    auto consume = dyn_cast<ConsumeOp>(user);
+    if (!consume)
+      continue;
+    bool together = false;
+    for (Value buffer : consume.getBuffers())
+      for (Operation *reader : buffer.getUsers()) {
+        if (!bringsTogether(consume, reader))
+          return true;
+        together = true;
+      }
+    if (!together)
+      return true;
+  }
   return false;
 }
 
