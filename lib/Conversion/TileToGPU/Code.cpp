@@ -196,11 +196,11 @@ Value Code::assembly(Type result, StringRef text, StringRef constraints, ValueRa
 }
 
 SmallVector<Value> Code::assemblies(ArrayRef<Type> results, StringRef text, StringRef constraints,
-                                    ValueRange operands) {
+                                    ValueRange operands, bool memory) {
   if (results.size() == 1)
-    return {assembly(results[0], text, constraints, operands)};
-  Value all =
-      assembly(LLVM::LLVMStructType::getLiteral(b.getContext(), results), text, constraints, operands);
+    return {assembly(results[0], text, constraints, operands, memory)};
+  Value all = assembly(LLVM::LLVMStructType::getLiteral(b.getContext(), results), text, constraints, operands,
+                       memory);
   SmallVector<Value> values;
   for (int64_t i = 0; i < int64_t(results.size()); ++i)
     values.push_back(LLVM::ExtractValueOp::create(b, loc, all, ArrayRef<int64_t>{i}));

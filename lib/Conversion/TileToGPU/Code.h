@@ -103,7 +103,7 @@ public:
   Value assembly(Type result, StringRef text, StringRef constraints, ValueRange operands, bool memory = true);
   /// With any number of results.
   SmallVector<Value> assemblies(ArrayRef<Type> results, StringRef text, StringRef constraints,
-                                ValueRange operands);
+                                ValueRange operands, bool memory = true);
 };
 
 } // namespace tilec::simt

@@ -78,12 +78,6 @@ Value NVVMEmitter::groupBarrierId(int64_t first) { return code.add(threads.group
 /// them together. Without one the first warp would release slots that others have not waited for yet, and
 /// their phases would pass those by.
 bool NVVMEmitter::leftOneByOne(Value ring) {
-  auto bringsTogether = [](ConsumeOp consume, Operation *reader) {
-    auto gemm = dyn_cast<GemmOp>(reader);
-    bool collective =
-        isa<AsyncGemmOp>(reader) || (gemm && gemm.getInst() && gemm.getInst()->getKind() == InstKind::wgmma);
-    return collective && reader->getBlock() == consume->getBlock();
-  };
   for (Operation *user : ring.getUsers()) {
     auto consume = dyn_cast<ConsumeOp>(user);
     if (!consume)
@@ -91,7 +85,7 @@ bool NVVMEmitter::leftOneByOne(Value ring) {
     bool together = false;
     for (Value buffer : consume.getBuffers())
       for (Operation *reader : buffer.getUsers()) {
-        if (!bringsTogether(consume, reader))
+        if (!isWarpGroupProduct(reader) || reader->getBlock() != consume->getBlock())
           return true;
         together = true;
       }
@@ -162,32 +156,33 @@ static bool loadsByOneLane(WarpGroupsOp op) {
   return cast<RoleAttr>(op.getRoles()[0]).getKind() == RoleKind::load && isOneLaneRole(op.getBodies()[0]);
 }
 
-/// The roles that a barrier of the block stands before, if it only announces the barriers of rings. The first
-/// warp has initialised them: the lane of it that loads need not wait for the others. Code with pauses is
-/// otherwise the code without.
-static WarpGroupsOp rolesAnnouncedTo(tile::BarrierOp barrier) {
+/// Does this barrier of the block only announce the barriers of rings to roles, one lane of which loads? Its
+/// warp has initialised them, and it need not wait for the others. Code with pauses is otherwise the code
+/// without.
+static bool announcesRings(Operation *op) {
+  auto barrier = dyn_cast_or_null<tile::BarrierOp>(op);
+  if (!barrier || barrier.getScope() != Scope::block)
+    return false;
   Operation *before = barrier->getPrevNode();
   while (isa_and_nonnull<DelayOp>(before))
     before = before->getPrevNode();
   auto fence = dyn_cast_or_null<FenceOp>(before);
   auto groups = dyn_cast_or_null<WarpGroupsOp>(barrier->getNextNode());
-  bool announces = fence && fence.getKind() == Fence::barrier_init && groups && loadsByOneLane(groups);
-  return announces ? groups : WarpGroupsOp();
+  return fence && fence.getKind() == Fence::barrier_init && groups && loadsByOneLane(groups);
 }
 
 /// What stands for the barrier of the block before the roles.
 void NVVMEmitter::meetBeforeRole(bool isLoad, int64_t warps) {
-  Value id = code.i32(0), count = code.i32(warps * target.warpSize);
+  Value id = code.i32(0);
   if (isLoad)
-    NVVM::BarrierArriveOp::create(code.b, code.loc, id, count);
+    NVVM::BarrierArriveOp::create(code.b, code.loc, id, code.i32(warps * target.warpSize));
   else
-    NVVM::BarrierOp::create(code.b, code.loc, Type(), id, count, NVVM::BarrierReductionAttr(), Value());
+    barrier(id, warps * target.warpSize);
 }
 
 LogicalResult NVVMEmitter::emitWarpGroups(WarpGroupsOp op) {
   Threads all = threads;
-  auto before = dyn_cast_or_null<tile::BarrierOp>(op->getPrevNode());
-  bool announces = before && rolesAnnouncedTo(before);
+  bool byOneLane = loadsByOneLane(op), announces = announcesRings(op->getPrevNode());
   int64_t first = 0, total = 0;
   for (Attribute attr : op.getRoles())
     total += cast<RoleAttr>(attr).getWarps();
@@ -211,7 +206,7 @@ LogicalResult NVVMEmitter::emitWarpGroups(WarpGroupsOp op) {
       startThreads(first, role.getWarps());
       threads.barrier = kRoleBarrier + i;
       threads.registers = role.getRegs();
-      threads.loadedByOneLane = loadsByOneLane(op);
+      threads.loadedByOneLane = byOneLane;
       mlir::Region &body = op.getBodies()[i];
       if (role.getKind() == RoleKind::load && isOneLaneRole(body)) {
         code.when(code.eq(threads.warp, 0), [&] {
@@ -252,7 +247,7 @@ LogicalResult NVVMEmitter::emitBarrier(tile::BarrierOp op) {
     roleBarrier();
     return success();
   case Scope::block:
-    if (!rolesAnnouncedTo(op))
+    if (!announcesRings(op))
       NVVM::BarrierOp::create(code.b, code.loc);
     return success();
   case Scope::cluster:

@@ -166,13 +166,9 @@ static bool readAsTF32(AsyncCopyOp op, AcquireOp acquire) {
   if (!getElementTypeOf(op.getDest().getType()).isF32())
     return false;
   unsigned number = cast<OpResult>(op.getDest()).getResultNumber();
-  auto isProduct = [](Operation *reader) {
-    auto gemm = dyn_cast<GemmOp>(reader);
-    return isa<AsyncGemmOp>(reader) || (gemm && gemm.getInstAttr().getKind() == InstKind::wgmma);
-  };
   auto feedsProducts = [&](Operation *reader) {
     auto load = dyn_cast<LoadOp>(reader);
-    return load ? llvm::all_of(load->getUsers(), isProduct) : isProduct(reader);
+    return load ? llvm::all_of(load->getUsers(), isWarpGroupProduct) : isWarpGroupProduct(reader);
   };
   bool any = false;
   for (Operation *user : acquire.getRing().getUsers())

@@ -91,12 +91,9 @@ void NVVMEmitter::MatrixReader::read(int64_t i) {
     constraints += "=r,";
   }
   SmallVector<Type> types(plan.x, i32);
-  Type result = plan.x == 1 ? i32 : Type(LLVM::LLVMStructType::getLiteral(code.b.getContext(), types));
-  Value v = code.assembly(result, text + "}, [$" + std::to_string(plan.x) + "];", constraints + "r",
-                          {code.add(start, rh * bytes)});
-  for (int64_t q = 0; q < plan.x; ++q)
-    words[i * plan.x + q] =
-        plan.x == 1 ? v : LLVM::ExtractValueOp::create(code.b, code.loc, v, ArrayRef<int64_t>{q}).getResult();
+  llvm::copy(code.assemblies(types, text + "}, [$" + std::to_string(plan.x) + "];", constraints + "r",
+                             {code.add(start, rh * bytes)}),
+             words.begin() + i * plan.x);
   for (int64_t q = i * plan.x; plan.bytePairs && q < (i + 1) * plan.x; q += 2) {
     SmallVector<Value, 2> pair{words[q], words[q + 1]};
     auto column = [&](StringRef bytes) {
@@ -294,11 +291,9 @@ void NVVMEmitter::WarpProduct::multiply(const Step &step) {
     operands.push_back(a.word(step.a + w));
   for (int64_t w = 0; w < b.words; ++w)
     operands.push_back(b.word(step.b + w));
-  Type result =
-      LLVM::LLVMStructType::getLiteral(code.b.getContext(), SmallVector<Type>(accWords, words[0].getType()));
-  Value d = code.assembly(result, text, constraints, operands, /*memory=*/false);
-  for (int64_t w = 0; w < accWords; ++w)
-    words[step.acc + w] = LLVM::ExtractValueOp::create(code.b, code.loc, d, ArrayRef<int64_t>{w});
+  llvm::copy(code.assemblies(SmallVector<Type>(accWords, words[0].getType()), text, constraints, operands,
+                             /*memory=*/false),
+             words.begin() + step.acc);
 }
 
 LogicalResult NVVMEmitter::WarpProduct::emit() {

@@ -11,6 +11,9 @@ namespace tilec::simt {
 /// Who completes a token.
 enum class TokenSource : uint8_t { None, Matrix, BulkStore, CpAsync, BulkLoad };
 
+/// Begun or whole, a product that all warps of a group make together.
+bool isWarpGroupProduct(Operation *op);
+
 class NVVMEmitter : public Emitter {
 public:
   using Emitter::Emitter;

@@ -2,6 +2,7 @@
 #include "NVVMEmitter.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -53,22 +54,11 @@ void SumRegisters::follow(Operation *op) {
 // One at a time
 //===----------------------------------------------------------------------===//
 
-/// In different branches of one `scf.if`.
-static bool excludeEachOther(Operation *a, Operation *b) {
-  for (Operation *up = a->getParentOp(); up; up = up->getParentOp())
-    if (auto branch = dyn_cast<scf::IfOp>(up); branch && branch->isProperAncestor(b))
-      return branch.getThenRegion().isAncestor(a->getParentRegion()) !=
-             branch.getThenRegion().isAncestor(b->getParentRegion());
-    else if (up->isProperAncestor(b))
-      return false;
-  return false;
-}
-
 /// All of `ops` in different branches.
 static bool excludeEachOther(ArrayRef<Operation *> ops) {
   for (auto [i, op] : llvm::enumerate(ops))
     for (Operation *other : ops.drop_front(i + 1))
-      if (!excludeEachOther(op, other))
+      if (!insideMutuallyExclusiveRegions(op, other))
         return false;
   return true;
 }
@@ -245,7 +235,7 @@ SmallVector<Value> NVVMEmitter::endSums(Sums sums, TileType tile, int64_t pendin
                     llvm::join(constraints, ","), read);
   if (sums.name.empty())
     return fromWords(code, sums.words, element);
-  int64_t count = tile.getLayout().getNumRegs() / (element.isF16() ? 2 : 1);
+  int64_t count = wordsOfSums(element, tile.getLayout().getNumRegs());
   std::string zeros, text, results;
   Type word = element.isF32() ? element : code.b.getI32Type();
   for (int64_t i = 0; i < count; ++i) {

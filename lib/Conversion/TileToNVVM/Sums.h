@@ -20,6 +20,9 @@ struct Sums {
   std::string word(int64_t i) const; ///< in the text of assembly whose first operands are `words`
 };
 
+/// Registers of the instruction for so many sums: f16 in pairs.
+inline int64_t wordsOfSums(mlir::Type element, int64_t sums) { return element.isF16() ? sums / 2 : sums; }
+
 /// Assembly whose first operands are `words`, read and written; `more` follow. Returns what was written.
 llvm::SmallVector<Value> tied(Code &c, StringRef text, ArrayRef<Value> words, StringRef constraints,
                               ArrayRef<Value> more);

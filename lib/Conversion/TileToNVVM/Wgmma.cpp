@@ -30,6 +30,11 @@ static StringRef typeName(Type t, bool isUnsigned) {
   return "";
 }
 
+bool tilec::simt::isWarpGroupProduct(Operation *op) {
+  auto gemm = dyn_cast<GemmOp>(op);
+  return isa<AsyncGemmOp>(op) || (gemm && gemm.getInst() && gemm.getInst()->getKind() == InstKind::wgmma);
+}
+
 StringRef tilec::simt::operandTypeName(Type t, bool isUnsigned) { return typeName(t, isUnsigned); }
 
 LogicalResult NVVMEmitter::readProduct(Operation *op, Product &p) {
@@ -176,7 +181,7 @@ LogicalResult NVVMEmitter::issueWgmma(Product &p, Sums &sums) {
   // Fence, steps and commit in one piece. Where the first operand stands in registers, each step is a piece:
   // its fragment is made while the one before multiplies.
   Piece piece(code, sums);
-  int64_t wordsPerAtom = accElement.isF16() ? perAtom / 2 : perAtom; // in pairs
+  int64_t wordsPerAtom = wordsOfSums(accElement, perAtom);
   Value holds = sums.holds;
   if (p.clear)
     holds = code.fold<arith::AndIOp>(holds, arith::ExtUIOp::create(code.b, code.loc, code.b.getI32Type(),

@@ -80,10 +80,14 @@ StringRef tilec::tile::whyNoWGMMA(const GemmFeature &g) {
          "(N, K)";
 }
 
+int64_t tilec::tile::sumRegisters(const GemmFeature &g, int64_t threads) {
+  return g.m * g.n / threads * g.acc.getIntOrFloatBitWidth() / 32;
+}
+
 int64_t tilec::tile::accumulatorRegisters(const LaunchFeatures &features, int64_t groups) {
   int64_t total = 0;
   for (const GemmFeature &g : features.gemms)
-    total += g.m * g.n / (128 * groups) * g.acc.getIntOrFloatBitWidth() / 32;
+    total += sumRegisters(g, 128 * groups);
   return total;
 }
 

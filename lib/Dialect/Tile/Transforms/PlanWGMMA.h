@@ -51,7 +51,9 @@ llvm::StringRef whyNoWGMMA(const GemmFeature &g);
 std::optional<WGMMAPlan> planWGMMA(const LaunchFeatures &features, const LaunchHints &hints,
                                    const TargetDesc &target);
 
-/// 32-bit registers of accumulators in each thread, over all products.
+/// 32-bit registers of one product's sums in each of so many threads.
+int64_t sumRegisters(const GemmFeature &g, int64_t threads);
+/// The same in each thread of so many warp groups, over all products.
 int64_t accumulatorRegisters(const LaunchFeatures &features, int64_t groups);
 
 } // namespace tilec::tile

@@ -266,6 +266,13 @@ int64_t Scheduler::threadsOf(Width width) const {
   return 32 * plan.warps + (hasRoles(width) ? 128 * std::max<int64_t>(splitGroups(), 1) : 0);
 }
 
+/// Of operands that are realigned, in each of so many threads.
+static int64_t realignedRegisters(LaunchOp l, int64_t threads) {
+  int64_t registers = 0;
+  l.walk([&](RealignOp op) { registers += dataBytes(op.getResult().getType()) / (4 * threads); });
+  return registers;
+}
+
 /// What a block cannot do without: sums, and operands that are realigned, in registers.
 BlockNeeds Scheduler::needsOf(LaunchOp l, Width width) const {
   BlockNeeds needs{threadsOf(width), /*registers=*/1, bytesOfBuffers(l) + kReservedShared};
@@ -273,11 +280,11 @@ BlockNeeds Scheduler::needsOf(LaunchOp l, Width width) const {
     return needs;
   int64_t registers = 0;
   for (const GemmFeature &g : features.gemms) {
-    int64_t sums = g.m * g.n / (32 * plan.warps) * g.acc.getIntOrFloatBitWidth() / 32;
+    int64_t sums = sumRegisters(g, 32 * plan.warps);
     // Products of planes share their sums, which are added to others.
     registers = splits() ? std::max(registers, 2 * sums) : registers + sums;
   }
-  l.walk([&](RealignOp op) { registers += dataBytes(op.getResult().getType()) / (4 * 32 * plan.warps); });
+  registers += realignedRegisters(l, 32 * plan.warps);
   needs.registers = llvm::alignTo(registers + kBesideSums, 8);
   return needs;
 }
@@ -498,9 +505,7 @@ bool Scheduler::hasRoomToRealign() const {
   int64_t registers = accumulatorRegisters(features, plan.wgmma->groups());
   if (registers > kMostSumsBesideRealigned)
     return false;
-  launch->walk([&](RealignOp op) {
-    registers += dataBytes(op.getResult().getType()) / (4 * 128 * plan.wgmma->groups());
-  });
+  registers += realignedRegisters(launch, 128 * plan.wgmma->groups());
   return bytesOfBuffers(launch) <= int64_t(target.sharedBytes) - kReservedShared &&
          registers <= kRegistersAlone;
 }
