@@ -242,8 +242,16 @@ void Compilation::dump(llvm::StringRef kind, const TargetDesc *t, mlir::ModuleOp
   outputs.set(t ? fileFor(options, kind, *t) : options.emits.at(kind.str()), text + "\n");
 }
 
-/// The device kernels that `target` compiles; in parts: each point of a tuning space apart from the rest, so
-/// that the assembler works on several at once.
+/// How many of the points that are left go into the next part: many while much is left, since the assembler
+/// takes kernels together in less time than one by one, and few at the end, where all threads should be done
+/// at once. Numbers alone decide, never the threads of this machine: the same image is made everywhere.
+static unsigned pointsOfPart(unsigned left, unsigned partsBefore) {
+  constexpr unsigned shares = 8, most = 8, alone = 2; // the first parts make work for the threads soon
+  return partsBefore < alone ? 1 : std::clamp(left / shares, 1u, most);
+}
+
+/// The device kernels that `target` compiles; in parts: the points of a tuning space apart from the rest, so
+/// that the assembler works on several parts at once.
 static void addLowerings(mlir::ModuleOp module, const TargetDesc &target, bool parts,
                          std::vector<Lowering> &lowerings) {
   auto isFor = [&](mlir::Attribute name) {
@@ -255,12 +263,23 @@ static void addLowerings(mlir::ModuleOp module, const TargetDesc &target, bool p
     return *lowerings.back().module;
   };
   mlir::ModuleOp rest = newPart();
+  llvm::SmallVector<tile::KernelOp> points;
   for (auto kernel : module.getOps<tile::KernelOp>()) {
     auto targets = kernel->getAttrOfType<mlir::ArrayAttr>(tile::TileDialect::kTargetsAttrName);
     if (!kernel.isDevice() || (targets && llvm::none_of(targets, isFor)))
       continue;
-    mlir::ModuleOp part = parts && kernel->hasAttr(tile::TileDialect::kPointAttrName) ? newPart() : rest;
-    part.push_back(kernel.clone());
+    if (parts && kernel->hasAttr(tile::TileDialect::kPointAttrName))
+      points.push_back(kernel);
+    else
+      rest.push_back(kernel.clone());
+  }
+  unsigned made = 0;
+  for (llvm::ArrayRef<tile::KernelOp> left = points; !left.empty(); ++made) {
+    unsigned size = pointsOfPart(left.size(), made);
+    mlir::ModuleOp part = newPart();
+    for (tile::KernelOp kernel : left.take_front(size))
+      part.push_back(kernel.clone());
+    left = left.drop_front(size);
   }
 }
 

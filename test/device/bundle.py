@@ -40,7 +40,7 @@ LANGUAGE = {"semantics": "semantics.py", "nothing": "nothing.py", "random": "ran
 MUTATIONS = {
     "no-empty-wait": ("sm_90a", "mbarrier.try_wait", 0, "the producer does not wait for a slot to be empty"),
     "no-full-wait": ("sm_90a", "mbarrier.try_wait", 1, "the consumers do not wait for a slot to be full"),
-    "no-store-barrier": ("sm_90a", "nvvm.barrier id", 2, "the copy engine does not wait for what warps store into the staging buffer"),
+    "no-store-barrier": ("sm_90a", "nvvm.barrier", 3, "the copy engine does not wait for what warps store into the staging buffer"),
     "no-slot-barrier": ("compute_80", "nvvm.barrier", 0, "warps do not wait for each other's parts of a slot"),
 }
 
