@@ -133,19 +133,31 @@ static std::vector<KernelReport> nameKernels(Module &module) {
   return kernels;
 }
 
-/// Passes of LLVM's code generator that take time and find nothing: reassociation in no kernel;
-/// straight-line strength reduction, up to a third of all of LLVM's time, only where a thread stores many
-/// rows from registers, whose addresses it makes of each other. Such kernels spill without it.
+/// Registers that a thread of the kernel can have while all its blocks are resident.
+static unsigned mostRegisters(const Function &kernel) {
+  constexpr unsigned ofMultiprocessor = 65536, ofThread = 255;
+  unsigned threads = 1, blocks = 1;
+  kernel.getFnAttribute("nvvm.reqntid").getValueAsString().split(',').first.getAsInteger(10, threads);
+  kernel.getFnAttribute("nvvm.minctasm").getValueAsString().getAsInteger(10, blocks);
+  return std::min(ofThread, ofMultiprocessor / std::max(1u, threads * std::max(1u, blocks)));
+}
+
+/// A thread with few registers that stores many rows: it has no place for an address of each row.
+static bool crowdedByAddresses(const Function &kernel) {
+  constexpr unsigned fewRegisters = 160, manyStores = 8;
+  unsigned stores = 0;
+  for (const Instruction &i : instructions(kernel))
+    if (auto *store = dyn_cast<StoreInst>(&i))
+      stores += store->getPointerAddressSpace() != NVPTXAS::ADDRESS_SPACE_SHARED;
+  return stores > manyStores && mostRegisters(kernel) < fewRegisters;
+}
+
+/// Passes of LLVM's code generator to do without: reassociation finds nothing. Straight-line strength
+/// reduction makes each address of the one before, takes up to a third of LLVM's time, and elsewhere than in
+/// crowded kernels the code is shorter without it.
 static SmallVector<StringRef> passesToLeaveOut(const Module &module) {
-  constexpr int manyStores = 8;
   SmallVector<StringRef> passes = {"nary-reassociate"};
-  bool storesRows = any_of(module, [](const Function &f) {
-    return count_if(instructions(f), [](const Instruction &i) {
-             auto *store = dyn_cast<StoreInst>(&i);
-             return store && store->getPointerAddressSpace() != NVPTXAS::ADDRESS_SPACE_SHARED;
-           }) > manyStores;
-  });
-  if (!storesRows)
+  if (none_of(module, crowdedByAddresses))
     passes.push_back("slsr");
   return passes;
 }
