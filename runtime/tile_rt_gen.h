@@ -150,7 +150,8 @@ typedef void (*tile_gen_work_fn)(const uint64_t *values, int64_t item, void *are
 /* One way to run a launch, in one image. Of the image chosen for the device the
    first variant whose conditions all hold is used; where the launch has points,
    the cheapest of those whose conditions hold, the first of equals; a variant of
-   the point that measurements put first costs nothing. A launch of
+   the point that measurements put first costs nothing, one that nobody knows a
+   price for, all three numbers 0, one cycle. A launch of
    b blocks whose main loop makes t trips costs, in clock cycles,
      ceil(b / (multiprocessors * resident)) * (t * trip_cycles + block_cycles) + launch_cycles. */
 typedef struct tile_gen_variant { /* 144 bytes */

@@ -78,7 +78,8 @@ static COLD void fail_no_variant(const call_state *call, const tile_gen_launch *
                 launch->name, text);
 }
 
-/* Cycles of the variant for these values: the formula of tile_gen_variant. -1: its grid is none. */
+/* Cycles of the variant for these values: the formula of tile_gen_variant, at least 1: what the model does not
+   know costs 1, so that the first is taken. 0: measured to be the best. -1: its grid is none. */
 static int64_t price(const call_state *call, const tile_gen_launch *launch, const tile_gen_variant *v,
                      const uint64_t *values) {
   int64_t blocks = tilert_count_blocks(launch, tilert_point_grid(launch, v->point, values));
@@ -87,7 +88,7 @@ static int64_t price(const call_state *call, const tile_gen_launch *launch, cons
   if (v->measured &&
       values[launch->num_slots + launch->num_points + (int64_t)launch->num_points * launch->grid_rank +
              v->measured] == (uint64_t)v->point + 1)
-    return 0; /* measured, not estimated */
+    return 0;
   int64_t trips = (int64_t)values[launch->num_slots + v->point];
   int64_t resident = v->resident > 0 ? v->resident : 1;
   int64_t slots =
@@ -98,7 +99,7 @@ static int64_t price(const call_state *call, const tile_gen_launch *launch, cons
       __builtin_mul_overflow(cycles, waves, &cycles) ||
       __builtin_add_overflow(cycles, v->launch_cycles, &cycles))
     return INT64_MAX;
-  return cycles;
+  return cycles > 0 ? cycles : 1;
 }
 
 const tile_gen_variant *tilert_choose_variant(const call_state *call, const tile_gen_launch *launch,

@@ -31,6 +31,67 @@ static void namesOf(const hir::Kernel &kernel, Names &extents, Names &scalars) {
       scalars.insert(param->name);
 }
 
+/// An extent in the runner's terms: extents, scalars and numbers; none for what it does not compute.
+static std::optional<std::string> formulaOf(const hir::Expr &e) {
+  auto binary = [](const hir::Binary &b) -> std::optional<std::string> {
+    std::optional<std::string> x = formulaOf(*b.lhs), y = formulaOf(*b.rhs);
+    auto join = [&](const char *before, const char *between, const char *after) {
+      return x && y ? std::optional(before + *x + between + *y + after) : std::nullopt;
+    };
+    switch (b.op) {
+    case hir::BinaryOp::Add:
+      return join("(", " + ", ")");
+    case hir::BinaryOp::Sub:
+      return join("(", " - ", ")");
+    case hir::BinaryOp::Mul:
+      return join("(", " * ", ")");
+    case hir::BinaryOp::FloorDiv:
+      return join("(", " // ", ")");
+    case hir::BinaryOp::Mod:
+      return join("(", " % ", ")");
+    case hir::BinaryOp::CeilDiv:
+      return join("ceildiv(", ", ", ")");
+    case hir::BinaryOp::Min:
+      return join("min(", ", ", ")");
+    case hir::BinaryOp::Max:
+      return join("max(", ", ", ")");
+    default:
+      return std::nullopt;
+    }
+  };
+  switch (e.kind) {
+  case hir::Expr::IntConst:
+    return llvm::itostr(static_cast<const hir::IntConst &>(e).value.getSExtValue());
+  case hir::Expr::SymRef:
+    return static_cast<const hir::SymRef &>(e).symbol->name;
+  case hir::Expr::ObjRef:
+    return static_cast<const hir::ObjRef &>(e).object->name;
+  case hir::Expr::Cast:
+    return formulaOf(*static_cast<const hir::Cast &>(e).operand);
+  case hir::Expr::Binary:
+    return binary(static_cast<const hir::Binary &>(e));
+  default:
+    return std::nullopt;
+  }
+}
+
+static std::vector<std::string> formulasOf(const hir::Kernel &kernel) {
+  std::vector<std::string> formulas;
+  auto add = [&](llvm::ArrayRef<hir::DimExpr> dims) {
+    for (const hir::DimExpr &dim : dims)
+      if (dim.expr)
+        if (std::optional<std::string> formula = formulaOf(*dim.expr); formula && *formula != dim.text)
+          if (std::string line = *formula + " : " + dim.text; !llvm::is_contained(formulas, line))
+            formulas.push_back(std::move(line));
+  };
+  for (const hir::Object *param : kernel.params)
+    if (param->kind == hir::Object::Tensor) {
+      add(static_cast<const hir::TensorObj *>(param)->dims);
+      add(static_cast<const hir::TensorObj *>(param)->strides);
+    }
+  return formulas;
+}
+
 static std::vector<std::pair<llvm::StringRef, llvm::StringRef>> splitShape(llvm::StringRef shape) {
   std::vector<std::pair<llvm::StringRef, llvm::StringRef>> parts;
   for (llvm::StringRef part : llvm::split(shape, ','))
@@ -61,7 +122,7 @@ bool BundlePlan::start(const DriverOptions &options, const hir::Program &program
   for (const auto &k : program.kernels) {
     Names extents, scalars;
     namesOf(*k, extents, scalars);
-    Kernel kernel{k->name, tuningHash(module, k->name), tunedParameters(program, *k), {}};
+    Kernel kernel{k->name, tuningHash(module, k->name), tunedParameters(program, *k), {}, formulasOf(*k)};
     for (const std::string &shape : options.shapes) {
       Names lacks;
       std::string text = shapeFor(shape, extents, scalars, lacks);
@@ -121,6 +182,8 @@ std::string BundlePlan::text(const target::Library &library) const {
             points.push_back(std::move(line));
     for (const std::string &point : points)
       os << "point " << point << "\n";
+    for (const std::string &formula : kernel.formulas)
+      os << "extent " << formula << "\n";
     for (const std::string &shape : kernel.shapes)
       os << "shape " << shape << "\n";
   }

@@ -24,6 +24,8 @@ private:
     std::string name, hash;
     std::vector<std::string> tuned;  ///< names of the tune parameters
     std::vector<std::string> shapes; ///< "M=1536 N=1536 K=1536"
+    /// "ceildiv(K, 128) : ceildiv(K, GROUP)": extents that name constants, as the runner can compute them.
+    std::vector<std::string> formulas;
   };
   Command command = Command::Compile;
   std::vector<Kernel> kernels;

@@ -6,7 +6,6 @@
 #include "mlir/Support/Timing.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/InitializePasses.h"
@@ -14,7 +13,6 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/PassRegistry.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/NVPTXAddrSpace.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -131,35 +129,6 @@ static std::vector<KernelReport> nameKernels(Module &module) {
     kernels.push_back(std::move(report));
   }
   return kernels;
-}
-
-/// Registers that a thread of the kernel can have while all its blocks are resident.
-static unsigned mostRegisters(const Function &kernel) {
-  constexpr unsigned ofMultiprocessor = 65536, ofThread = 255;
-  unsigned threads = 1, blocks = 1;
-  kernel.getFnAttribute("nvvm.reqntid").getValueAsString().split(',').first.getAsInteger(10, threads);
-  kernel.getFnAttribute("nvvm.minctasm").getValueAsString().getAsInteger(10, blocks);
-  return std::min(ofThread, ofMultiprocessor / std::max(1u, threads * std::max(1u, blocks)));
-}
-
-/// A thread with few registers that stores many rows: it has no place for an address of each row.
-static bool crowdedByAddresses(const Function &kernel) {
-  constexpr unsigned fewRegisters = 160, manyStores = 8;
-  unsigned stores = 0;
-  for (const Instruction &i : instructions(kernel))
-    if (auto *store = dyn_cast<StoreInst>(&i))
-      stores += store->getPointerAddressSpace() != NVPTXAS::ADDRESS_SPACE_SHARED;
-  return stores > manyStores && mostRegisters(kernel) < fewRegisters;
-}
-
-/// Passes of LLVM's code generator to do without: reassociation finds nothing. Straight-line strength
-/// reduction makes each address of the one before, takes up to a third of LLVM's time, and elsewhere than in
-/// crowded kernels the code is shorter without it.
-static SmallVector<StringRef> passesToLeaveOut(const Module &module) {
-  SmallVector<StringRef> passes = {"nary-reassociate"};
-  if (none_of(module, crowdedByAddresses))
-    passes.push_back("slsr");
-  return passes;
 }
 
 //===----------------------------------------------------------------------===//
@@ -392,7 +361,9 @@ Expected<DeviceImage> target::compileNVPTX(TranslatedModule translated, const Ta
     return std::move(image);
 
   mlir::TimingScope generating = timer(inner, "generate PTX");
-  Expected<std::string> ptx = emitModule(module, **machine, /*assembly=*/true, passesToLeaveOut(module));
+  // It finds nothing. Straight-line strength reduction takes a tenth of all time, but kernels that store many
+  // rows from registers spill without it.
+  Expected<std::string> ptx = emitModule(module, **machine, /*assembly=*/true, {"nary-reassociate"});
   if (!ptx)
     return ptx.takeError();
   if (Error error = diagnostics.take())

@@ -65,6 +65,18 @@ static int read_point(const char *line, plan_kernel *k) {
   return 1;
 }
 
+/* "extent ceildiv(K, 128) : ceildiv(K, GROUP)" */
+static int read_extent(const char *line, plan_kernel *k) {
+  const char *colon = strstr(line, " : ");
+  if (!colon)
+    return 0;
+  plan_extent extent = {copy_text(colon + 3), copy_text(line)};
+  extent.formula[colon - line] = 0;
+  k->extents = grown(k->extents, k->num_extents, sizeof(plan_extent));
+  k->extents[k->num_extents++] = extent;
+  return 1;
+}
+
 static int read_line(const char *line, int32_t number, plan *result) {
   plan_kernel *k = result->num_kernels ? &result->kernels[result->num_kernels - 1] : NULL;
   if (number == 1)
@@ -79,6 +91,8 @@ static int read_line(const char *line, int32_t number, plan *result) {
     return 0;
   if (strncmp(line, "point ", 6) == 0)
     return read_point(line, k);
+  if (strncmp(line, "extent ", 7) == 0)
+    return read_extent(line + 7, k);
   if (strncmp(line, "shape ", 6) != 0)
     return 0;
   k->shapes = grown(k->shapes, k->num_shapes, sizeof(plan_shape));
@@ -108,6 +122,11 @@ int read_plan(const char *path, plan *result) {
     }
   }
   fclose(file);
+  for (int32_t i = 0; i < result->num_kernels; ++i)
+    for (int32_t j = 0; j < result->kernels[i].num_shapes; ++j) {
+      result->kernels[i].shapes[j].extents = result->kernels[i].extents;
+      result->kernels[i].shapes[j].num_extents = result->kernels[i].num_extents;
+    }
   if (number < 2)
     fprintf(stderr, "run: %s is no plan\n", path);
   return number >= 2;
@@ -234,6 +253,11 @@ static int64_t sum(expression *e) {
 }
 
 int evaluate(const char *text, const plan_shape *shape, int64_t *value) {
+  for (int32_t i = 0; i < shape->num_extents; ++i)
+    if (strcmp(shape->extents[i].text, text) == 0) {
+      text = shape->extents[i].formula;
+      break;
+    }
   expression e = {text, shape, 1};
   *value = sum(&e);
   e.at += strspn(e.at, " ");

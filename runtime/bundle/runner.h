@@ -16,9 +16,14 @@ enum { MAX_NAMES = 32, MAX_ARGS = 80, MAX_RANK = 8, EXIT_MEASURED = 5, EXIT_USAG
 
 /*===- plan.c: what to measure --------------------------------------------------*/
 
+typedef struct plan_extent {
+  char *text, *formula; /* "ceildiv(K, GROUP)", "ceildiv(K, 128)" */
+} plan_extent;
+
 typedef struct plan_shape {
-  char *text; /* "M=1536 N=1536" */
-  int32_t num_names;
+  char *text;                 /* "M=1536 N=1536" */
+  const plan_extent *extents; /* of its kernel */
+  int32_t num_extents, num_names;
   char names[MAX_NAMES][64];
   double values[MAX_NAMES];
 } plan_shape;
@@ -34,7 +39,8 @@ typedef struct plan_kernel {
   char *name, *hash;
   plan_point *points;
   plan_shape *shapes;
-  int32_t num_points, num_shapes;
+  plan_extent *extents;
+  int32_t num_points, num_shapes, num_extents;
 } plan_kernel;
 
 typedef struct plan {
@@ -47,7 +53,8 @@ typedef struct plan {
 int read_plan(const char *path, plan *result);
 /* "BM=128 BN=256" of a point; NULL: the plan does not know it. */
 const char *point_values(const plan_kernel *kernel, const char *arch, int32_t point);
-/* An extent as the source has it: "M", "2 * N", "ceildiv(K, 16)". Returns 0 when it cannot be computed. */
+/* An extent as the source has it: "M", "2 * N", "ceildiv(K, GROUP)" where the plan says what that is. Returns
+   0 when it cannot be computed. */
 int evaluate(const char *text, const plan_shape *shape, int64_t *value);
 /* The same kernel at sizes that a CPU computes at once: extents above 384 become 256 and what they are over a
    multiple of 128. */

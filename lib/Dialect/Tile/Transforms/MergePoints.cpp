@@ -92,13 +92,21 @@ static void collectMeasurements(KernelOp kernel, int64_t point, ValueRange grid,
       all[entry.get("target")].push_back({entry, point, SmallVector<Value>(grid)});
 }
 
-/// The extent that the source calls `name`; null where no argument has it.
-static Value extentNamed(OpBuilder &b, KernelOp host, StringRef name) {
+/// The extent or integer scalar that the source calls `name`; null where no argument has it.
+static Value sizeNamed(OpBuilder &b, KernelOp host, StringRef name) {
   for (auto [i, argument] : llvm::enumerate(host.getBody().front().getArguments())) {
     auto names = host.getArgAttrOfType<ArrayAttr>(i, TileDialect::kDimsAttrName);
     for (auto [axis, text] : llvm::enumerate(names ? names.getValue() : ArrayRef<Attribute>()))
       if (cast<StringAttr>(text).getValue() == name)
         return DimOp::create(b, host.getLoc(), argument, axis);
+    auto own = host.getArgAttrOfType<StringAttr>(i, TileDialect::kNameAttrName);
+    if (!own || own.getValue() != name || !argument.getType().isInteger())
+      continue;
+    auto dtype = host.getArgAttrOfType<StringAttr>(i, TileDialect::kDTypeAttrName);
+    bool isSigned = dtype && dtype.getValue().starts_with("int");
+    Type index = b.getIndexType();
+    return isSigned ? arith::IndexCastOp::create(b, host.getLoc(), index, argument).getResult()
+                    : arith::IndexCastUIOp::create(b, host.getLoc(), index, argument).getResult();
   }
   return {};
 }
@@ -114,10 +122,10 @@ static Value holdsFor(OpBuilder &b, KernelOp host, const Measurement &measured, 
   Value all = arith::ConstantIntOp::create(b, loc, 1, 1);
   auto demand = [&](Value condition) { all = arith::AndIOp::create(b, loc, all, condition); };
   for (NamedAttribute size : measured.entry.getAs<DictionaryAttr>("sizes")) {
-    Value extent = extentNamed(b, host, size.getName());
+    Value extent = sizeNamed(b, host, size.getName());
     if (!extent)
       return {};
-    int64_t n = cast<IntegerAttr>(size.getValue()).getInt(), slack = exact ? 0 : n / 16;
+    int64_t n = cast<IntegerAttr>(size.getValue()).getInt(), slack = exact ? 0 : std::abs(n / 16);
     demand(compare(arith::CmpIPredicate::sge, extent, n - slack));
     demand(compare(arith::CmpIPredicate::sle, extent, n + slack));
   }

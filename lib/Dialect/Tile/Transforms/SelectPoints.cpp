@@ -3,6 +3,7 @@
 // few that together come closest to the best everywhere are kept; where all sizes are known, one is.
 #include "LaunchCost.h"
 #include "LaunchFeatures.h"
+#include "ScheduleGPU.h"
 #include "tilec/Dialect/Tile/Transforms/Passes.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -260,6 +261,23 @@ static SmallVector<size_t> chooseForShapes(const std::vector<std::vector<double>
   return chosen.takeVector();
 }
 
+/// For tuning what the model does not know: all points whose buffers fit, or `most` of them at even
+/// distances.
+static SmallVector<size_t> spread(ArrayRef<Point> points, const TargetDesc &target, size_t most) {
+  SmallVector<size_t> fitting, chosen;
+  for (auto [p, point] : llvm::enumerate(points))
+    if (bytesOfBuffers(point.launch) + kReservedShared <= int64_t(target.sharedBytes))
+      fitting.push_back(p);
+  for (size_t i = 0, taken = std::min(fitting.size(), most); i < taken; ++i)
+    chosen.push_back(fitting[i * fitting.size() / taken]);
+  return chosen;
+}
+
+static bool knowsAny(const std::vector<std::vector<double>> &table) {
+  return llvm::any_of(
+      table, [](const auto &row) { return llvm::any_of(row, [](double x) { return std::isfinite(x); }); });
+}
+
 //===----------------------------------------------------------------------===//
 // Measured points
 //===----------------------------------------------------------------------===//
@@ -346,6 +364,27 @@ struct SelectPoints : tilec::tile::impl::TileSelectPointsBase<SelectPoints> {
     return given;
   }
 
+  /// What `target` wants of points that a model can compare, without sizes given.
+  SmallVector<size_t> chooseByModel(ArrayRef<Point> points, ArrayRef<Extents> grid, const TargetDesc &target,
+                                    SmallVectorImpl<size_t> &anyPitch) {
+    constexpr unsigned mostAnyPitch = 4; // odd pitches are rare, and each is one more kernel
+    SmallVector<size_t> chosen = choose(prices(points, grid, target), most);
+    if (grid.size() > 1) { // rows of any length
+      anyPitch =
+          choose(prices(points, grid, target, /*anyPitch=*/true), std::min<size_t>(most, mostAnyPitch));
+      chosen.append(anyPitch);
+    }
+    return chosen;
+  }
+
+  /// What tuning measures on `target`; a CPU only says what is right.
+  SmallVector<size_t> chooseForTuning(ArrayRef<Point> points, ArrayRef<Extents> given,
+                                      const TargetDesc &target) {
+    auto table = prices(points, given, target);
+    return knowsAny(table) || target.family == Family::CPU ? chooseForShapes(table, most)
+                                                           : spread(points, target, most);
+  }
+
   /// Erases the points that no target wants; the others say who does.
   void select(KernelOp base, ArrayRef<KernelOp> others) {
     SmallVector<Point> points{makePoint(base)};
@@ -356,37 +395,38 @@ struct SelectPoints : tilec::tile::impl::TileSelectPointsBase<SelectPoints> {
       if (Attribute target = b.getStringAttr(name); !llvm::is_contained(wanted[p], target))
         wanted[p].push_back(target);
     };
-    if (llvm::all_of(points, [](const Point &p) { return !p.loops.empty(); })) {
-      std::vector<Extents> given = givenShapes(), grid = gridOfShapes(points.front());
-      bool open = given.empty() && grid.size() > 1; // rows of any length
-      for (const std::string &name : targets) {
-        const TargetDesc *target = lookupTarget(name);
-        if (!target)
-          continue;
-        for (size_t p : given.empty() ? choose(prices(points, grid, *target), most)
-                                      : chooseForShapes(prices(points, given, *target), most))
+    bool launchOnce = llvm::all_of(points, [](const Point &p) { return bool(p.launch); });
+    bool comparable = launchOnce && llvm::all_of(points, [](const Point &p) { return !p.loops.empty(); });
+    std::vector<Extents> given = givenShapes(), grid;
+    if (comparable && given.empty())
+      grid = gridOfShapes(points.front());
+    for (const std::string &name : targets)
+      if (const TargetDesc *target = lookupTarget(name); target && launchOnce) {
+        SmallVector<size_t> atAnyPitch, chosen;
+        if (!given.empty())
+          chosen = chooseForTuning(points, given, *target);
+        else if (comparable)
+          chosen = chooseByModel(points, grid, *target, atAnyPitch);
+        for (size_t p : chosen)
           want(p, name);
-        if (!open)
-          continue;
-        constexpr unsigned mostAnyPitch = 4; // odd pitches are rare, and each is one more kernel
-        auto table = prices(points, grid, *target, /*anyPitch=*/true);
-        for (size_t p : choose(table, std::min<size_t>(most, mostAnyPitch))) {
-          want(p, name);
+        for (size_t p : atAnyPitch)
           anyPitch[p].push_back(b.getStringAttr(name));
-        }
       }
-      for (auto [p, point] : llvm::enumerate(points))
-        if (open)
-          KernelOp(point.kernel)->setAttr(kAnyPitchAttrName, b.getArrayAttr(anyPitch[p]));
-      for (auto [p, point] : llvm::enumerate(points))
-        for (StringRef name : boundMeasurements(point))
+    bool measured = false;
+    for (auto [p, point] : llvm::enumerate(points)) {
+      if (grid.size() > 1)
+        KernelOp(point.kernel)->setAttr(kAnyPitchAttrName, b.getArrayAttr(anyPitch[p]));
+      if (launchOnce)
+        for (StringRef name : boundMeasurements(point)) {
           want(p, name);
-    } else {
+          measured = true;
+        }
+    }
+    if (!launchOnce || (!comparable && given.empty() && !measured))
       base.emitRemark()
           << "[R0406] `" << base.getSymName()
           << "` is compiled with the defaults of its tune parameters alone: points are compared "
              "where one launch multiplies tiles in a loop";
-    }
     for (auto [point, list] : llvm::drop_begin(llvm::zip(points, wanted)))
       if (list.empty())
         KernelOp(point.kernel).erase();

@@ -44,6 +44,7 @@ def TileSelectPoints : Pass<"tile-select-points", "::mlir::ModuleOp"> {
     is kept beside those, and learns how many blocks a launch may have for the measurement to hold.
 
     With `shapes` the points that the model puts first for each of them are kept, taking turns: these are what tuning measures.
+    Of kernels that the model does not know GPUs then get all points that fit, or `most` at even distances.
 
     ```mlir
     tile.kernel @f(%A: !tile.view<?x?xf16>) { .. }
