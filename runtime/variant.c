@@ -78,8 +78,8 @@ static COLD void fail_no_variant(const call_state *call, const tile_gen_launch *
                 launch->name, text);
 }
 
-/* Cycles of the variant for these values: the formula of tile_gen_variant, at least 1: what the model does not
-   know costs 1, so that the first is taken. 0: measured to be the best. -1: its grid is none. */
+/* Cycles of the variant for these values: the formula of tile_gen_variant, at least 1: what the model does
+   not know costs 1, so that the first is taken. 0: measured to be the best. -1: its grid is none. */
 static int64_t price(const call_state *call, const tile_gen_launch *launch, const tile_gen_variant *v,
                      const uint64_t *values) {
   int64_t blocks = tilert_count_blocks(launch, tilert_point_grid(launch, v->point, values));
