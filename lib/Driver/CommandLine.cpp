@@ -195,9 +195,8 @@ static CommandLineResult checkBundle(DriverOptions &o) {
   if (o.command == Command::Bench)
     return {};
   if (o.tilePolicy == "fixed" ||
-      llvm::none_of(o.targets, [](const std::string &t) { return lookupTarget(t)->roles; }))
-    return usage(
-        "tilec tune needs a target whose points are compared (--arch=sm_90a) and --tile-policy=auto");
+      llvm::none_of(o.targets, [&](const std::string &t) { return family(t) == Family::NVIDIA; }))
+    return usage("tilec tune needs a GPU whose points it measures (--arch=sm_90a) and --tile-policy=auto");
   // The CPU's result is what the GPU's is checked against.
   if (llvm::none_of(o.targets, [&](const std::string &t) { return family(t) == Family::CPU; }))
     o.targets.push_back("x86-64-v3");

@@ -188,8 +188,11 @@ int Compilation::frontEnd() {
     for (llvm::StringRef n : names)
       sema.kernels.push_back(n.trim().str());
   }
-  sema.points = options.tilePolicy != "fixed" && llvm::any_of(options.targets, [](const std::string &name) {
-                  return hasCostModel(*lookupTarget(name));
+  // A model compares them, or they are measured.
+  bool measures = options.command == Command::Tune || !options.tuningFiles.empty();
+  sema.points = options.tilePolicy != "fixed" && llvm::any_of(options.targets, [&](const std::string &name) {
+                  const TargetDesc &target = *lookupTarget(name);
+                  return hasCostModel(target) || (measures && target.family == Family::NVIDIA);
                 });
   sema.importDirs = options.importDirs;
   sema.loader = &loader;

@@ -261,12 +261,18 @@ static SmallVector<size_t> chooseForShapes(const std::vector<std::vector<double>
   return chosen.takeVector();
 }
 
+/// May its buffers fit? Where no copy engine swizzles them, rows are padded by up to an eighth.
+static bool mayFit(const Point &point, const TargetDesc &target) {
+  int64_t bytes = bytesOfBuffers(point.launch), padding = target.roles ? 0 : bytes / 8;
+  return bytes + padding + kReservedShared <= int64_t(target.sharedBytes);
+}
+
 /// For tuning what the model does not know: all points whose buffers fit, or `most` of them at even
 /// distances.
 static SmallVector<size_t> spread(ArrayRef<Point> points, const TargetDesc &target, size_t most) {
   SmallVector<size_t> fitting, chosen;
   for (auto [p, point] : llvm::enumerate(points))
-    if (bytesOfBuffers(point.launch) + kReservedShared <= int64_t(target.sharedBytes))
+    if (mayFit(point, target))
       fitting.push_back(p);
   for (size_t i = 0, taken = std::min(fitting.size(), most); i < taken; ++i)
     chosen.push_back(fitting[i * fitting.size() / taken]);
