@@ -32,33 +32,19 @@ static void namesOf(const hir::Kernel &kernel, Names &extents, Names &scalars) {
 }
 
 /// An extent in the runner's terms: extents, scalars and numbers; none for what it does not compute.
+static std::optional<std::string> formulaOf(const hir::Expr &e);
+
+static std::optional<std::string> formulaOf(const hir::Binary &e) {
+  constexpr llvm::StringLiteral known[] = {"+", "-", "*", "//", "%", "ceildiv", "min", "max"};
+  llvm::StringRef op = hir::spelled(e.op);
+  std::optional<std::string> x = formulaOf(*e.lhs), y = formulaOf(*e.rhs);
+  if (!x || !y || !llvm::is_contained(known, op))
+    return std::nullopt;
+  return llvm::isAlpha(op.front()) ? (op + "(" + *x + ", " + *y + ")").str()
+                                   : ("(" + *x + " " + op + " " + *y + ")").str();
+}
+
 static std::optional<std::string> formulaOf(const hir::Expr &e) {
-  auto binary = [](const hir::Binary &b) -> std::optional<std::string> {
-    std::optional<std::string> x = formulaOf(*b.lhs), y = formulaOf(*b.rhs);
-    auto join = [&](const char *before, const char *between, const char *after) {
-      return x && y ? std::optional(before + *x + between + *y + after) : std::nullopt;
-    };
-    switch (b.op) {
-    case hir::BinaryOp::Add:
-      return join("(", " + ", ")");
-    case hir::BinaryOp::Sub:
-      return join("(", " - ", ")");
-    case hir::BinaryOp::Mul:
-      return join("(", " * ", ")");
-    case hir::BinaryOp::FloorDiv:
-      return join("(", " // ", ")");
-    case hir::BinaryOp::Mod:
-      return join("(", " % ", ")");
-    case hir::BinaryOp::CeilDiv:
-      return join("ceildiv(", ", ", ")");
-    case hir::BinaryOp::Min:
-      return join("min(", ", ", ")");
-    case hir::BinaryOp::Max:
-      return join("max(", ", ", ")");
-    default:
-      return std::nullopt;
-    }
-  };
   switch (e.kind) {
   case hir::Expr::IntConst:
     return llvm::itostr(static_cast<const hir::IntConst &>(e).value.getSExtValue());
@@ -69,7 +55,7 @@ static std::optional<std::string> formulaOf(const hir::Expr &e) {
   case hir::Expr::Cast:
     return formulaOf(*static_cast<const hir::Cast &>(e).operand);
   case hir::Expr::Binary:
-    return binary(static_cast<const hir::Binary &>(e));
+    return formulaOf(static_cast<const hir::Binary &>(e));
   default:
     return std::nullopt;
   }

@@ -5,7 +5,6 @@
 #include "tilec/Dialect/Tile/IR/Tile.h"
 #include "tilec/Support/Target.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SHA256.h"
@@ -144,41 +143,24 @@ bool TuningReader::section(llvm::StringRef line) {
   return true;
 }
 
-/// Extents of a kernel's tensors, and its scalars: null for those that no size is compared with, since they
-/// are floats.
-static llvm::StringMap<mlir::Type> sizesOf(KernelOp kernel) {
-  llvm::StringMap<mlir::Type> known;
-  mlir::Type index = mlir::IndexType::get(kernel.getContext());
-  for (auto [i, type] : llvm::enumerate(kernel.getArgumentTypes())) {
-    if (auto names = kernel.getArgAttrOfType<mlir::ArrayAttr>(i, TileDialect::kDimsAttrName))
-      for (auto name : names.getAsRange<mlir::StringAttr>())
-        known[name.getValue()] = index;
-    if (auto name = kernel.getArgAttrOfType<mlir::StringAttr>(i, TileDialect::kNameAttrName);
-        name && type.isIntOrFloat())
-      known.try_emplace(name.getValue(), type.isInteger() ? type : mlir::Type());
-  }
-  return known;
-}
-
 bool TuningReader::readSizes(llvm::StringRef part, mlir::NamedAttrList &sizes) {
   Pairs pairs;
   if (!readPairs(part, "sizes", pairs))
     return false;
   KernelOp base = points.front();
-  llvm::StringMap<mlir::Type> known = sizesOf(base);
   mlir::Builder b(module.getContext());
   for (auto [name, value] : pairs) {
-    auto type = known.find(name);
-    if (type == known.end())
+    std::optional<KernelOp::NamedSize> size = base.findSize(name);
+    if (!size)
       return wrong(name, "`" + base.getSymName() + "` has no extent and no scalar `" + name + "`");
     double number = 0;
     int64_t n = 0;
-    if (!type->second) {
+    if (!size->axis && !base.getArgumentTypes()[size->argument].isInteger()) { // floats decide nothing
       if (value.getAsDouble(number))
         return wrong(value, "expected a number, found `" + value + "`");
       continue;
     }
-    if (value.getAsInteger(10, n) || (n < 0 && type->second.isIndex()))
+    if (value.getAsInteger(10, n) || (size->axis && n < 0))
       return wrong(value, "expected a size, found `" + value + "`");
     sizes.set(name, b.getI64IntegerAttr(n));
   }

@@ -37,7 +37,7 @@ private:
 
 template <typename T, typename Node> static const T *as(const Node *n) { return static_cast<const T *>(n); }
 
-static const char *spelled(BinaryOp op) {
+const char *tilec::hir::spelled(BinaryOp op) {
   static const char *names[] = {"+", "-", "*",  "/",  "//",  "%",   "truncdiv", "truncmod", "ceildiv", "&",
                                 "|", "^", "<<", ">>", "min", "max", "minnum",   "maxnum",   "**"};
   return names[static_cast<unsigned>(op)];

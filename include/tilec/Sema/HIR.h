@@ -466,6 +466,9 @@ private:
   std::vector<std::shared_ptr<void>> nodes;
 };
 
+/// "+", "//", "ceildiv", ..: operators and functions of the language.
+const char *spelled(BinaryOp op);
+
 /// Text form, for --emit-hir in tests and for debugging.
 void print(const Program &program, llvm::raw_ostream &os);
 

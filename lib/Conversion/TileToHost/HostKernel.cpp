@@ -251,8 +251,8 @@ void HostKernelLowering::lowerArguments(Block *body) {
       pointers[old] = LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), passed);
     } else {
       Value scalar = scalarArgument(type, passed);
-      auto dtype = kernel.getArgAttrOfType<StringAttr>(i, TileDialect::kDTypeAttrName);
-      if (dtype && dtype.getValue().starts_with("uint"))
+      std::optional<DType> dtype = kernel.getArgDType(i);
+      if (dtype && dtypeClass(*dtype) == DTypeClass::Unsigned)
         unsignedScalars.insert(scalar);
       old.replaceAllUsesWith(scalar);
     }

@@ -4,6 +4,7 @@
 #include "tilec/Dialect/Tile/IR/Tile.h"
 
 using namespace mlir;
+using namespace tilec;
 using namespace tilec::tile;
 
 #define GET_OP_CLASSES
@@ -68,6 +69,25 @@ std::string KernelOp::getArgName(unsigned i) {
   if (auto name = getArgAttrOfType<StringAttr>(i, TileDialect::kNameAttrName))
     return name.str();
   return "arg" + std::to_string(i);
+}
+
+std::optional<DType> KernelOp::getArgDType(unsigned i) {
+  auto name = getArgAttrOfType<StringAttr>(i, TileDialect::kDTypeAttrName);
+  return name ? parseDType(name.getValue()) : std::nullopt;
+}
+
+std::optional<KernelOp::NamedSize> KernelOp::findSize(StringRef name) {
+  std::optional<NamedSize> scalar;
+  for (auto [i, type] : llvm::enumerate(getArgumentTypes())) {
+    if (auto names = getArgAttrOfType<ArrayAttr>(i, TileDialect::kDimsAttrName))
+      for (auto [axis, text] : llvm::enumerate(names.getAsRange<StringAttr>()))
+        if (text.getValue() == name)
+          return NamedSize{unsigned(i), unsigned(axis)};
+    if (auto own = getArgAttrOfType<StringAttr>(i, TileDialect::kNameAttrName);
+        own && own.getValue() == name && type.isIntOrFloat())
+      scalar = NamedSize{unsigned(i), std::nullopt};
+  }
+  return scalar;
 }
 
 //===- Launch --------------------------------------------------------------===//

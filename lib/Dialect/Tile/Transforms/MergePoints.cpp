@@ -13,6 +13,7 @@ namespace tilec::tile {
 } // namespace tilec::tile
 
 using namespace mlir;
+using namespace tilec;
 using namespace tilec::tile;
 
 namespace {
@@ -94,21 +95,18 @@ static void collectMeasurements(KernelOp kernel, int64_t point, ValueRange grid,
 
 /// The extent or integer scalar that the source calls `name`; null where no argument has it.
 static Value sizeNamed(OpBuilder &b, KernelOp host, StringRef name) {
-  for (auto [i, argument] : llvm::enumerate(host.getBody().front().getArguments())) {
-    auto names = host.getArgAttrOfType<ArrayAttr>(i, TileDialect::kDimsAttrName);
-    for (auto [axis, text] : llvm::enumerate(names ? names.getValue() : ArrayRef<Attribute>()))
-      if (cast<StringAttr>(text).getValue() == name)
-        return DimOp::create(b, host.getLoc(), argument, axis);
-    auto own = host.getArgAttrOfType<StringAttr>(i, TileDialect::kNameAttrName);
-    if (!own || own.getValue() != name || !argument.getType().isInteger())
-      continue;
-    auto dtype = host.getArgAttrOfType<StringAttr>(i, TileDialect::kDTypeAttrName);
-    bool isSigned = dtype && dtype.getValue().starts_with("int");
-    Type index = b.getIndexType();
-    return isSigned ? arith::IndexCastOp::create(b, host.getLoc(), index, argument).getResult()
-                    : arith::IndexCastUIOp::create(b, host.getLoc(), index, argument).getResult();
-  }
-  return {};
+  std::optional<KernelOp::NamedSize> size = host.findSize(name);
+  if (!size)
+    return {};
+  Value argument = host.getBody().getArgument(size->argument);
+  if (size->axis)
+    return DimOp::create(b, host.getLoc(), argument, *size->axis);
+  if (!argument.getType().isInteger())
+    return {};
+  std::optional<DType> dtype = host.getArgDType(size->argument);
+  if (dtype && isSigned(*dtype))
+    return arith::IndexCastOp::create(b, host.getLoc(), b.getIndexType(), argument);
+  return arith::IndexCastUIOp::create(b, host.getLoc(), b.getIndexType(), argument);
 }
 
 /// Does the measurement hold for the sizes of the call: the very ones (`exact`), or sizes that all lie within

@@ -308,8 +308,7 @@ static SmallVector<StringRef> boundMeasurements(const Point &point) {
     NamedAttrList fields(entry);
     StringRef name = entry.getAs<StringAttr>("target").getValue();
     const TargetDesc *target = lookupTarget(name);
-    std::optional<LaunchCost> cost =
-        target && point.launch ? launchCost(point.launch, *target) : std::nullopt;
+    std::optional<LaunchCost> cost = target ? launchCost(point.launch, *target) : std::nullopt;
     auto work = cost ? workOf(point, extentsOf(entry.getAs<DictionaryAttr>("sizes"))) : std::nullopt;
     if (work && work->first > 0) {
       int64_t slots = target->multiprocessors * cost->resident;
@@ -402,7 +401,7 @@ struct SelectPoints : tilec::tile::impl::TileSelectPointsBase<SelectPoints> {
         wanted[p].push_back(target);
     };
     bool launchOnce = llvm::all_of(points, [](const Point &p) { return bool(p.launch); });
-    bool comparable = launchOnce && llvm::all_of(points, [](const Point &p) { return !p.loops.empty(); });
+    bool comparable = llvm::all_of(points, [](const Point &p) { return !p.loops.empty(); });
     std::vector<Extents> given = givenShapes(), grid;
     if (comparable && given.empty())
       grid = gridOfShapes(points.front());
@@ -418,16 +417,15 @@ struct SelectPoints : tilec::tile::impl::TileSelectPointsBase<SelectPoints> {
         for (size_t p : atAnyPitch)
           anyPitch[p].push_back(b.getStringAttr(name));
       }
-    bool measured = false;
     for (auto [p, point] : llvm::enumerate(points)) {
       if (grid.size() > 1)
         KernelOp(point.kernel)->setAttr(kAnyPitchAttrName, b.getArrayAttr(anyPitch[p]));
       if (launchOnce)
-        for (StringRef name : boundMeasurements(point)) {
+        for (StringRef name : boundMeasurements(point))
           want(p, name);
-          measured = true;
-        }
     }
+    bool measured = llvm::any_of(
+        points, [](const Point &p) { return KernelOp(p.kernel)->hasAttr(TileDialect::kMeasuredAttrName); });
     if (!launchOnce || (!comparable && given.empty() && !measured))
       base.emitRemark()
           << "[R0406] `" << base.getSymName()

@@ -13,6 +13,7 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include "tilec/Support/DType.h"
 #include "tilec/Support/Layout.h"
 
 #include "tilec/Dialect/Tile/IR/TileDialect.h.inc"
